@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "collectives/plan.hpp"
+
+namespace rondo::collectives {
+
+enum class Collective : std::uint8_t {
+  allreduce,
+  reduce,
+  broadcast,
+  reduce_scatter,
+  allgather,
+  all_to_all,
+  gather,
+  scatter,
+  barrier,
+  send_receive,
+};
+std::string_view name_of(Collective collective);
+
+/// Who takes part: what an algorithm may know. Ranks and nodes are already renumbered so that the
+/// root is rank 0.
+struct Group {
+  Rank rank;
+  int size;
+  const transport::Topology* topology;  // of `size` ranks; never null
+};
+
+/// A network algorithm: a pure function from a rank to what it does.
+struct Algorithm {
+  std::string_view name;  // "ring"
+  Collective collective;
+  Plan (*plan)(const Group& group);
+  /// Number of blocks that the message is cut into for this group (the same on all ranks).
+  int (*blocks)(const Group& group);
+  /// Gives the canonical value of deterministic mode.
+  bool deterministic = false;
+};
+
+/// Every algorithm, one line each. The first of a collective is its default.
+std::span<const Algorithm> algorithms();
+
+/// Throws Error(usage) naming the algorithms that `collective` has.
+const Algorithm& find_algorithm(Collective collective, std::string_view name);
+
+}  // namespace rondo::collectives

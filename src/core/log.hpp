@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+namespace rondo::core {
+
+enum class LogLevel { error, warning, info, debug };
+
+/// Messages at or above this level are printed; RONDO_LOG sets it (default: warning).
+LogLevel log_level();
+void set_log_level(LogLevel level);
+
+/// The rank of this process that log lines carry; -1 (nothing printed) until known.
+void set_log_rank(int rank);
+
+/// One line on stderr, written at once so that ranks don't mix: "rondo [rank 3] warning: …". Never
+/// throws.
+void log(LogLevel level, std::string_view message) noexcept;
+
+}  // namespace rondo::core

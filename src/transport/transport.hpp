@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <rondo/types.hpp>
+
+#include "transport/topology.hpp"
+
+namespace rondo::transport {
+
+/// Matches a message: two messages between the same ranks with the same tag are received in the
+/// order sent.
+using Tag = int;
+inline constexpr Tag kMaxTag = 32'767;  // what every MPI guarantees
+
+/// A send or receive in flight. Valid until test() has said true, or cancel().
+using Ticket = std::uint32_t;
+
+/// A small message outside any operation, delivered in order per sender but at any time: how ranks
+/// tell each other of failures and ask who is alive. The transport only carries it; collectives and
+/// engine give `kind` its meaning.
+struct Notice {
+  Rank sender = -1;  // filled in by the transport
+  std::uint32_t kind = 0;
+  std::uint64_t sequence = 0;
+  std::array<char, 480> text{};  // zero-terminated
+};
+
+/// How bytes move between the ranks of one communicator. None of the calls blocks, except where
+/// said. Not thread-safe. Everything throws Error(mpi) or Error(peer_lost) when the machinery
+/// underneath fails.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual Rank rank() const = 0;
+  virtual int size() const = 0;
+  virtual const Topology& topology() const = 0;
+  /// "MPI" or "threads", for messages.
+  virtual std::string name() const = 0;
+
+  /// Starts a message of `bytes` (any size, 0 included) to `peer`, which may be this rank. `data`
+  /// stays untouched and alive until complete.
+  virtual Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) = 0;
+  /// Starts a receive; the message must have exactly `bytes`. A different size makes test() throw
+  /// Error(mismatch).
+  virtual Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) = 0;
+  /// True once complete; the ticket is then gone.
+  virtual bool test(Ticket ticket) = 0;
+  /// Gives up: a receive is cancelled and its memory is free again on return; a send is left to
+  /// finish in the background (its memory must stay).
+  virtual void cancel(Ticket ticket) = 0;
+
+  /// Sends a notice, best effort; never throws.
+  virtual void notify(Rank peer, const Notice& notice) noexcept = 0;
+  /// The next notice that arrived, if any.
+  virtual std::optional<Notice> poll_notice() = 0;
+
+  /// A transport among the ranks of one color, ordered by (key, rank); null for color < 0.
+  /// Collective, and may block: the caller has just had a barrier.
+  virtual std::unique_ptr<Transport> split(int color, int key) = 0;
+
+  /// Ends the whole job with this exit status. Ranks that are threads throw Error(peer_lost) in
+  /// each other instead.
+  [[noreturn]] virtual void abort(int status) = 0;
+
+  /// True when a failure must be thrown whatever RONDO_ON_FAILURE says, since ranks share one
+  /// process.
+  virtual bool throws_only() const { return false; }
+};
+
+}  // namespace rondo::transport
