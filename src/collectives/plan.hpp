@@ -44,8 +44,8 @@ struct Step {
   Value value = Value::partial;
   std::uint8_t channel = 0;
   Rank peer = -1;
-  Place source;
-  Place target;
+  Place source = {};
+  Place target = {};
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -65,8 +65,7 @@ class Plan {
   /// `blocks`: into how many blocks the message is cut (of input and output alike).
   Plan(Rank rank, int size, int blocks);
 
-  // ── Writing a plan
-  // ────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Writing a plan ───────────────────────────────────────────────────────────────────────────
   struct Outgoing {
     Rank to;
     int first;
@@ -87,14 +86,14 @@ class Plan {
   void copy_input(int first, int count = 1);
   /// Adds a scratch block with the size of layout block `like`; returns its number.
   int add_scratch(int like);
-  /// Any step, as it is; for algorithms that the calls above don't express.
+  /// Any step, as it is; for algorithms that the calls above don't express. What it leaves in the
+  /// output counts as the blocks' current value.
   void add(const Step& step);
   /// Finishes every output block in [first, first + count) that holds a partial value, or only an
   /// input.
   void complete(int first, int count);
 
-  // ── Reading it
-  // ────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Reading it ───────────────────────────────────────────────────────────────────────────────
   Rank rank() const { return rank_; }
   int size() const { return size_; }
   int blocks() const { return blocks_; }
@@ -107,6 +106,7 @@ class Plan {
 
   Place current(int first, int count) const;
   void finish_if_partial(int first, int count);
+  void finish(int first, int count);
 
   Rank rank_;
   int size_;

@@ -28,6 +28,9 @@ struct Group {
   Rank rank;
   int size;
   const transport::Topology* topology;  // of `size` ranks; never null
+  /// The new number of the caller's rank 0: deterministic algorithms count ranks from it, so that
+  /// the value does not depend on the root.
+  Rank origin = 0;
 };
 
 /// A network algorithm: a pure function from a rank to what it does.
