@@ -31,6 +31,10 @@ struct Notice {
   std::array<char, 480> text{};  // zero-terminated
 };
 
+/// Notice::kind of the one notice that the transport itself sends: the sender has gone into
+/// MPI_Finalize and answers nothing any more. What it sent before may still be on its way.
+inline constexpr std::uint32_t kRankLeft = 0xffff'ffff;
+
 /// How bytes move between the ranks of one communicator. None of the calls blocks, except where
 /// said. Not thread-safe. Everything throws Error(mpi) or Error(peer_lost) when the machinery
 /// underneath fails.
@@ -50,7 +54,7 @@ class Transport {
   /// Starts a receive; the message must have exactly `bytes`. A different size makes test() throw
   /// Error(mismatch).
   virtual Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) = 0;
-  /// True once complete; the ticket is then gone.
+  /// True once complete; the ticket is then gone, as it is when this throws Error(mismatch).
   virtual bool test(Ticket ticket) = 0;
   /// Gives up: a receive is cancelled and its memory is free again on return; a send is left to
   /// finish in the background (its memory must stay).
