@@ -1,12 +1,12 @@
 #include "core/log.hpp"
 
-#include <fmt/format.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 
 namespace rondo::core {
 
@@ -34,12 +34,12 @@ void set_log_rank(int rank) { current_rank.store(rank, std::memory_order_relaxed
 void log(LogLevel level, std::string_view message) noexcept {
   if (level > log_level()) return;
   const int rank = current_rank.load(std::memory_order_relaxed);
+  const char* name = kLevelNames[static_cast<std::size_t>(level)].data();  // zero-terminated
   std::array<char, 64> prefix;  // holds "rondo [rank -2147483648] warning: "
-  const auto end =
-      rank < 0
-          ? fmt::format_to(prefix.data(), FMT_STRING("rondo {}: "), name_of(level))
-          : fmt::format_to(prefix.data(), FMT_STRING("rondo [rank {}] {}: "), rank, name_of(level));
-  const std::array pieces{piece(prefix.data(), static_cast<std::size_t>(end - prefix.data())),
+  const int length =
+      rank < 0 ? std::snprintf(prefix.data(), prefix.size(), "rondo %s: ", name)
+               : std::snprintf(prefix.data(), prefix.size(), "rondo [rank %d] %s: ", rank, name);
+  const std::array pieces{piece(prefix.data(), static_cast<std::size_t>(length)),
                           piece(message.data(), message.size()), piece("\n", 1)};
   // One call, so that the kernel keeps the line together; nowhere to report a failure to.
   const int saved_errno = errno;

@@ -1,0 +1,189 @@
+// The one loop of all reductions. Compiled once for each instruction set.
+#if defined(RONDO_CORE_REDUCE_FOLD_INL_HPP) == defined(HWY_TARGET_TOGGLE)
+#ifdef RONDO_CORE_REDUCE_FOLD_INL_HPP
+#undef RONDO_CORE_REDUCE_FOLD_INL_HPP
+#else
+#define RONDO_CORE_REDUCE_FOLD_INL_HPP
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+#include "core/lanes-inl.hpp"
+#include "core/reduce_kernels.hpp"
+#include "core/reduce_ops-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace rondo::core::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Reads and writes a whole vector of elements, which begin with element i of an array.
+struct WholeVector {
+  template <class Format, class D>
+  HWY_INLINE hn::Vec<D> load(D d, const void* array, std::size_t i) const {
+    return Format::load(d, static_cast<const typename Format::Element*>(array) + i);
+  }
+  template <class Format, class D>
+  HWY_INLINE void store(D d, hn::Vec<D> lanes, void* array, std::size_t i) const {
+    Format::store(d, lanes, static_cast<typename Format::Element*>(array) + i);
+  }
+};
+
+// The same for the last `count` elements, fewer than a vector; touches nothing beyond them, and
+// computes as a whole vector does, so that the place of an element never changes its bits.
+struct PartOfVector {
+  std::size_t count;
+
+  template <class Format, class D>
+  HWY_INLINE hn::Vec<D> load(D d, const void* array, std::size_t i) const {
+    using T = typename Format::Element;
+    HWY_ALIGN T elements[hn::MaxLanes(d)] = {};
+    std::memcpy(elements, static_cast<const T*>(array) + i, count * sizeof(T));
+    return Format::load(d, elements);
+  }
+  template <class Format, class D>
+  HWY_INLINE void store(D d, hn::Vec<D> lanes, void* array, std::size_t i) const {
+    using T = typename Format::Element;
+    HWY_ALIGN T elements[hn::MaxLanes(d)];
+    Format::store(d, lanes, elements);
+    std::memcpy(static_cast<T*>(array) + i, elements, count * sizeof(T));
+  }
+};
+
+struct Unscaled {
+  explicit Unscaled(const FoldArguments&) {}
+  template <class D>
+  HWY_INLINE hn::Vec<D> scale(D, hn::Vec<D> lanes) const {
+    return lanes;
+  }
+  template <class Out, class D>
+  HWY_INLINE hn::Vec<D> divide(D, hn::Vec<D> lanes) const {
+    return lanes;
+  }
+};
+
+struct Scaled {
+  double factor;
+  double divisor;
+
+  explicit Scaled(const FoldArguments& fold) : factor(fold.scale), divisor(fold.divisor) {}
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> scale(D d, hn::Vec<D> lanes) const {
+    return hn::Mul(lanes, hn::Set(d, static_cast<hn::TFromD<D>>(factor)));
+  }
+
+  // An average of finite values is no larger than the largest of them, but the sum may have been
+  // rounded up, by less than `margin` for any number of ranks that there will be. What overflows by
+  // no more than that becomes the largest finite value again.
+  template <class Out, class D>
+  HWY_INLINE hn::Vec<D> divide(D d, hn::Vec<D> lanes) const {
+    if (divisor == 1.0) return lanes;
+    using T = hn::TFromD<D>;
+    constexpr double margin = sizeof(T) == sizeof(float) ? 0x1p-10 : 0x1p-32;
+    const double bound = double{Out::largest()} * std::min(1.0, divisor * (1 + margin));
+    const auto largest = hn::Set(d, static_cast<T>(Out::largest()));
+    const auto quotient = hn::Div(lanes, hn::Set(d, static_cast<T>(divisor)));
+    const auto overflowed = hn::And(hn::Gt(hn::Abs(quotient), largest),
+                                    hn::Le(hn::Abs(lanes), hn::Set(d, static_cast<T>(bound))));
+    return hn::IfThenElse(overflowed, hn::CopySign(largest, lanes), quotient);
+  }
+};
+
+// In ⊕ In ⊕ … → Out, by Op, through registers: memory is read and written once, however many
+// sources there are.
+template <class In, class Out, class Op, class Scaling>
+class Fold {
+  static_assert(std::is_same_v<typename In::Accumulator, typename Out::Accumulator>);
+  using D = hn::ScalableTag<typename In::Accumulator>;
+  using V = hn::Vec<D>;
+
+ public:
+  explicit HWY_INLINE Fold(const FoldArguments& arguments)
+      : arguments_(arguments), scaling_(arguments) {}
+
+  HWY_INLINE void run() const {
+    const std::size_t lanes = hn::Lanes(d_);
+    const std::size_t count = arguments_.count;
+    std::size_t i = 0;
+    for (; count - i >= 4 * lanes; i += 4 * lanes) four_vectors(i);
+    for (; count - i >= lanes; i += lanes) one_vector(WholeVector{}, i);
+    if (i < count) one_vector(PartOfVector{count - i}, i);
+  }
+
+  static void kernel(const FoldArguments& arguments) { Fold(arguments).run(); }
+
+ private:
+  template <class Access>
+  HWY_INLINE V load(Access access, std::size_t source, std::size_t i) const {
+    return scaling_.scale(d_, access.template load<In>(d_, arguments_.sources[source], i));
+  }
+  template <class Access>
+  HWY_INLINE void store(Access access, V value, std::size_t i) const {
+    const V finished = scaling_.template divide<Out>(d_, value);
+    access.template store<Out>(d_, finished, arguments_.out, i);
+  }
+
+  template <class Access>
+  HWY_INLINE void one_vector(Access access, std::size_t i) const {
+    V value = load(access, 0, i);
+    for (std::size_t s = 1; s < arguments_.source_count; ++s)
+      value = Op::apply(d_, value, load(access, s, i));
+    store(access, value, i);
+  }
+
+  // Four at a time hide the latency of the operation.
+  HWY_INLINE void four_vectors(std::size_t i) const {
+    const WholeVector whole;
+    const std::size_t lanes = hn::Lanes(d_);
+    V value0 = load(whole, 0, i);
+    V value1 = load(whole, 0, i + lanes);
+    V value2 = load(whole, 0, i + 2 * lanes);
+    V value3 = load(whole, 0, i + 3 * lanes);
+    for (std::size_t s = 1; s < arguments_.source_count; ++s) {
+      value0 = Op::apply(d_, value0, load(whole, s, i));
+      value1 = Op::apply(d_, value1, load(whole, s, i + lanes));
+      value2 = Op::apply(d_, value2, load(whole, s, i + 2 * lanes));
+      value3 = Op::apply(d_, value3, load(whole, s, i + 3 * lanes));
+    }
+    store(whole, value0, i);
+    store(whole, value1, i + lanes);
+    store(whole, value2, i + 2 * lanes);
+    store(whole, value3, i + 3 * lanes);
+  }
+
+  static constexpr D d_{};
+  FoldArguments arguments_;
+  Scaling scaling_;
+};
+
+template <class In, class Out, class Scaling>
+FoldKernel kernel_for(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
+    case ReduceOp::avg:
+      return &Fold<In, Out, Sum, Scaling>::kernel;
+    case ReduceOp::prod:
+      return &Fold<In, Out, Product, Scaling>::kernel;
+    case ReduceOp::min:
+      return &Fold<In, Out, Minimum, Scaling>::kernel;
+    case ReduceOp::max:
+      return &Fold<In, Out, Maximum, Scaling>::kernel;
+  }
+  return nullptr;
+}
+
+template <class In, class Out>
+FoldKernel kernel_for(ReduceOp op, bool scaled) {
+  return scaled ? kernel_for<In, Out, Scaled>(op) : kernel_for<In, Out, Unscaled>(op);
+}
+
+}  // namespace rondo::core::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
