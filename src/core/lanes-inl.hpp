@@ -10,7 +10,6 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
-#include <limits>
 
 HWY_BEFORE_NAMESPACE();
 namespace rondo::core::HWY_NAMESPACE {
@@ -24,7 +23,6 @@ template <class T>
 struct Plain {
   using Element = T;
   using Accumulator = T;
-  static constexpr T largest() { return std::numeric_limits<T>::max(); }
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
@@ -41,7 +39,6 @@ struct Plain {
 struct Bfloat16 {
   using Element = std::uint16_t;
   using Accumulator = float;
-  static constexpr float largest() { return 0x1.fep127f; }
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const Element* from) {
@@ -129,7 +126,6 @@ struct Float16Conversion {
 struct Float16 {
   using Element = std::uint16_t;
   using Accumulator = float;
-  static constexpr float largest() { return 65504.0f; }
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const Element* from) {

@@ -8,8 +8,9 @@
 namespace rondo::core {
 
 /// The kernels below work on any alignment and count (0 included), give the same bits on every
-/// instruction set, and pick the widest one at run time. `out` may be exactly one of the sources;
-/// partial overlap is not allowed. ReduceOp::avg adds: its scaling is in `load` and `finish`.
+/// instruction set, and pick the widest one at run time. `out` may be exactly one of the sources if
+/// its elements have the same size; any other overlap is not allowed. ReduceOp::avg adds: its
+/// scaling is in `load` and `finish`. Integers wrap around.
 
 /// out[i] = a[i] ⊕ b[i]; all three of `type`. 16-bit types are added in float32 and rounded once
 /// (Wire::narrow).
@@ -17,7 +18,7 @@ void reduce(DataType type, ReduceOp op, const void* a, const void* b, void* out,
 
 /// out[i] = (…((x0[i]·scale ⊕ x1[i]·scale) ⊕ x2[i]·scale) …) / divisor: `sources` of `type`, folded
 /// in their order in the accumulator type in one pass over memory. `out` is of accumulator_of(type)
-/// when `partial`, else of `type`.
+/// when `partial`, else of `type`. avg is sum: the caller chooses scale and divisor.
 struct Fold {
   DataType type;
   ReduceOp op;
@@ -32,13 +33,16 @@ void reduce_many(const Fold& fold, std::span<const void* const> sources, void* o
 /// want scale 1.
 void load(DataType type, double scale, const void* in, void* accumulator, std::size_t count);
 
-/// out[i] = accumulator[i] / divisor, rounded once to `type`. A finite accumulator whose quotient
-/// overflows only by the rounding of the sums gives the largest finite value. Integers want
-/// divisor 1.
+/// out[i] = accumulator[i] / divisor, rounded once to `type`. Integers want divisor 1.
 void finish(DataType type, double divisor, const void* accumulator, void* out, std::size_t count);
 
 /// How avg over `ranks` is split so that nothing overflows: inputs are multiplied by the power of
 /// two `scale`, the sum is divided by `divisor`, and scale / divisor = 1 / ranks.
+///
+/// No order of summation overflows where the average itself is finite, not even by its rounding:
+/// with P the power of two above the largest scaled input, k inputs sum to at most kP less one unit
+/// in the last place (by induction over the additions), and so the quotient rounds to a finite
+/// value. Inputs below `ranks` times the smallest normal value may lose bits in the scaling.
 struct AverageScaling {
   double scale;
   double divisor;

@@ -8,7 +8,6 @@
 
 #include <hwy/highway.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -61,7 +60,7 @@ struct Unscaled {
   HWY_INLINE hn::Vec<D> scale(D, hn::Vec<D> lanes) const {
     return lanes;
   }
-  template <class Out, class D>
+  template <class D>
   HWY_INLINE hn::Vec<D> divide(D, hn::Vec<D> lanes) const {
     return lanes;
   }
@@ -78,20 +77,10 @@ struct Scaled {
     return hn::Mul(lanes, hn::Set(d, static_cast<hn::TFromD<D>>(factor)));
   }
 
-  // An average of finite values is no larger than the largest of them, but the sum may have been
-  // rounded up, by less than `margin` for any number of ranks that there will be. What overflows by
-  // no more than that becomes the largest finite value again.
-  template <class Out, class D>
+  template <class D>
   HWY_INLINE hn::Vec<D> divide(D d, hn::Vec<D> lanes) const {
-    if (divisor == 1.0) return lanes;
-    using T = hn::TFromD<D>;
-    constexpr double margin = sizeof(T) == sizeof(float) ? 0x1p-10 : 0x1p-32;
-    const double bound = double{Out::largest()} * std::min(1.0, divisor * (1 + margin));
-    const auto largest = hn::Set(d, static_cast<T>(Out::largest()));
-    const auto quotient = hn::Div(lanes, hn::Set(d, static_cast<T>(divisor)));
-    const auto overflowed = hn::And(hn::Gt(hn::Abs(quotient), largest),
-                                    hn::Le(hn::Abs(lanes), hn::Set(d, static_cast<T>(bound))));
-    return hn::IfThenElse(overflowed, hn::CopySign(largest, lanes), quotient);
+    if (divisor == 1.0) return lanes;  // divisions are slow, and loads want none
+    return hn::Div(lanes, hn::Set(d, static_cast<hn::TFromD<D>>(divisor)));
   }
 };
 
@@ -125,8 +114,7 @@ class Fold {
   }
   template <class Access>
   HWY_INLINE void store(Access access, V value, std::size_t i) const {
-    const V finished = scaling_.template divide<Out>(d_, value);
-    access.template store<Out>(d_, finished, arguments_.out, i);
+    access.template store<Out>(d_, scaling_.divide(d_, value), arguments_.out, i);
   }
 
   template <class Access>

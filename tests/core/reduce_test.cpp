@@ -254,6 +254,36 @@ TEST_P(ReduceTest, AverageOfTheLargestValueIsThatValue) {
   });
 }
 
+// Reduces `values` with each other in a random order, as any algorithm might, to their sum.
+template <class T>
+T sum_in_random_order(std::vector<T> values, std::mt19937& random) {
+  while (values.size() > 1) {
+    std::swap(values[random() % values.size()], values.back());
+    const T right = values.back();
+    values.pop_back();
+    T& left = values[random() % values.size()];
+    reduce(data_type_of<T>, ReduceOp::sum, &left, &right, &left, 1);
+  }
+  return values[0];
+}
+
+TEST_P(ReduceTest, AverageOfTheLargestValueIsFiniteInAnyOrderOfSummation) {
+  std::mt19937 random(1);
+  for_each_type_and_op([&]<class T>(ReduceOp op) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (op != ReduceOp::avg) return;
+      for (int ranks = 2; ranks <= 130; ++ranks) {
+        const AverageScaling scaling = average_scaling(ranks);
+        const std::vector<T> values(ranks, static_cast<T>(largest<T>() * scaling.scale));
+        const T sum = sum_in_random_order(values, random);
+        T result;
+        finish(data_type_of<T>, scaling.divisor, &sum, &result, 1);
+        EXPECT_TRUE(std::isfinite(result)) << name_of(data_type_of<T>) << " on " << ranks;
+      }
+    }
+  });
+}
+
 TEST_P(ReduceTest, RealOverflowOfAnAverageIsInfinite) {
   for (const std::size_t ranks : {3, 5, 7, 64}) {
     EXPECT_EQ(average(largest<float>(), ranks, 1.5), std::numeric_limits<float>::infinity());
