@@ -1,0 +1,39 @@
+#include <rondo/train/parameter.hpp>
+
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
+
+namespace rondo::train {
+
+template <class T>
+Parameter<T>::Parameter(std::string name, std::vector<std::size_t> shape)
+    : name_(std::move(name)),
+      value_(shape),
+      own_gradient_(std::move(shape)),
+      gradient_(own_gradient_.span()) {}
+
+template <class T>
+void Parameter<T>::store_gradient_in(std::span<T> memory) {
+  if (memory.size() != size())
+    throw Error(ErrorCode::usage,
+                fmt::format("parameter '{}' has {} elements; memory for its gradient has {}", name_,
+                            size(), memory.size()));
+  gradient_ = memory;
+  own_gradient_ = {};
+}
+
+template <class T>
+std::vector<ArrayView> values_of(std::span<Parameter<T>* const> parameters) {
+  std::vector<ArrayView> views;
+  for (Parameter<T>* parameter : parameters)
+    views.push_back(parameter->value().view(parameter->name()));
+  return views;
+}
+
+template class Parameter<float>;
+template class Parameter<double>;
+template std::vector<ArrayView> values_of(std::span<Parameter<float>* const>);
+template std::vector<ArrayView> values_of(std::span<Parameter<double>* const>);
+
+}  // namespace rondo::train
