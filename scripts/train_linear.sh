@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and trains a linear model on N processes.
+#
+#   scripts/train_linear.sh [-np N] [options of train_linear…]
+#
+#   -np N    number of processes (default: as many as there are cores, at most 4)
+#
+# File names among the options are taken from where you are. The exit status is mpirun's.
+# All options of train_linear: scripts/train_linear.sh -np 1 --help
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$root/scripts/dependencies.sh"
+source "$root/scripts/build.sh"
+
+cores=$(nproc)
+ranks=$((cores < 4 ? cores : 4))
+case ${1:-} in
+  -h | --help)
+    sed -n '2,9s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+  -np | -n)
+    ranks=${2:-}
+    if ! [[ $ranks =~ ^[1-9][0-9]{0,4}$ ]]; then
+      echo "rondo: -np wants a number of processes, 1 or more, and got '$ranks'" >&2
+      exit 2
+    fi
+    shift 2
+    ;;
+esac
+
+install_dependencies build
+# A first build leaves the tests out, which want more packages; later ones stay as they are.
+options=()
+[[ -e $root/build/CMakeCache.txt ]] || options=(-DRONDO_BUILD_TESTS=OFF)
+build_preset release train_linear "${options[@]}"
+launch=()
+launcher "$root/build" "$ranks"
+echo "rondo: ${launch[*]} build/train_linear $*" >&2
+exec "${launch[@]}" "$root/build/train_linear" "$@"
