@@ -12,4 +12,7 @@ Plan ring_allreduce(const Group& group);
 Plan ring_reduce_scatter(const Group& group);
 Plan ring_allgather(const Group& group);
 
+// binomial_tree.cpp
+Plan binomial_broadcast(const Group& group);
+
 }  // namespace rondo::collectives

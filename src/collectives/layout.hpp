@@ -14,12 +14,18 @@ class Layout {
   /// Block b has counts[b] elements.
   static Layout uneven(std::span<const std::size_t> counts);
 
+  /// The same, keeping the memory.
+  void set_even(std::size_t count, int blocks);
+  void set_uneven(std::span<const std::size_t> counts);
+  /// Every block has `block_count` elements.
+  void set_uniform(std::size_t block_count, int blocks);
+
   int blocks() const { return static_cast<int>(offsets_.size()) - 1; }
   std::size_t count() const { return offsets_.back(); }
-  std::size_t offset(int block) const { return offsets_[block]; }
-  std::size_t size(int block) const { return offsets_[block + 1] - offsets_[block]; }
+  std::size_t offset(int block) const { return offsets_[static_cast<std::size_t>(block)]; }
+  std::size_t size(int block) const { return offset(block + 1) - offset(block); }
   /// Elements in blocks [first, first + count).
-  std::size_t size(int first, int count) const { return offsets_[first + count] - offsets_[first]; }
+  std::size_t size(int first, int count) const { return offset(first + count) - offset(first); }
 
  private:
   std::vector<std::size_t> offsets_;

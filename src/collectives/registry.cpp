@@ -13,23 +13,18 @@ namespace rondo::collectives {
 
 namespace {
 
+int one_block(const Group&) { return 1; }
 int block_per_rank(const Group& group) { return group.size; }
-
-constexpr std::array kNames{"allreduce",  "reduce", "broadcast", "reduce_scatter", "allgather",
-                            "all_to_all", "gather", "scatter",   "barrier",        "send_receive"};
 
 using enum Collective;
 constexpr std::array kAlgorithms{
     Algorithm{"ring", allreduce, ring_allreduce, block_per_rank},
+    Algorithm{"binomial_tree", broadcast, binomial_broadcast, one_block},
     Algorithm{"ring", reduce_scatter, ring_reduce_scatter, block_per_rank},
     Algorithm{"ring", allgather, ring_allgather, block_per_rank},
 };
 
 }  // namespace
-
-std::string_view name_of(Collective collective) {
-  return kNames[static_cast<std::size_t>(collective)];
-}
 
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
 

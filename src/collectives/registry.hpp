@@ -4,23 +4,10 @@
 #include <span>
 #include <string_view>
 
+#include "collectives/collective.hpp"
 #include "collectives/plan.hpp"
 
 namespace rondo::collectives {
-
-enum class Collective : std::uint8_t {
-  allreduce,
-  reduce,
-  broadcast,
-  reduce_scatter,
-  allgather,
-  all_to_all,
-  gather,
-  scatter,
-  barrier,
-  send_receive,
-};
-std::string_view name_of(Collective collective);
 
 /// Who takes part: what an algorithm may know. Ranks and nodes are already renumbered so that the
 /// root is rank 0.

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace rondo::collectives {
+
+enum class Collective : std::uint8_t {
+  allreduce,
+  reduce,
+  broadcast,
+  reduce_scatter,
+  allgather,
+  all_to_all,
+  gather,
+  scatter,
+  barrier,
+  send_receive,
+};
+
+/// "allreduce", "reduce", …
+std::string_view name_of(Collective collective);
+
+/// allreduce, reduce, reduce_scatter.
+bool reduces(Collective collective);
+
+/// reduce, broadcast, gather, scatter.
+bool has_root(Collective collective);
+
+/// Those whose message is one block for each rank: reduce_scatter, allgather, all_to_all, gather, scatter.
+bool has_block_per_rank(Collective collective);
+
+}  // namespace rondo::collectives
