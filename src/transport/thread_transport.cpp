@@ -47,6 +47,7 @@ class ThreadTransport final : public Transport {
   const Topology& topology() const override { return group_->topology(); }
   std::string name() const override { return "threads"; }
   bool throws_only() const override { return true; }
+  bool callable_from_any_thread() const override { return true; }
 
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
   Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) override;

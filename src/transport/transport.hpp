@@ -76,6 +76,9 @@ class Transport {
   /// True when a failure must be thrown whatever RONDO_ON_FAILURE says, since ranks share one
   /// process.
   virtual bool throws_only() const { return false; }
+
+  /// True when the calls may come from any thread, one at a time; else only from the first.
+  virtual bool callable_from_any_thread() const { return false; }
 };
 
 }  // namespace rondo::transport

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <rondo/error.hpp>
+
+#include "collectives/agreement.hpp"
+#include "collectives/executor.hpp"
+#include "collectives/layout.hpp"
+#include "collectives/selector.hpp"
+#include "engine/call.hpp"
+#include "engine/program_cache.hpp"
+#include "transport/transport.hpp"
+
+namespace rondo::engine {
+
+/// The options of one call, all defaults filled in.
+struct Terms {
+  std::string_view per_call_algorithm;
+  std::string_view default_algorithm;
+  std::size_t segment_bytes = 0;
+  bool deterministic = false;
+  bool narrow = false;
+  std::chrono::milliseconds timeout{};
+};
+
+/// One collective operation under way: the agreement on what it is, and beside it the data.
+/// Resumable; never blocks.
+class Operation {
+ public:
+  explicit Operation(transport::Transport& transport)
+      : transport_(transport), agreement_(transport), executor_(transport) {}
+
+  /// The call must be checked. Throws Error(usage) for an algorithm that can't serve.
+  void start(const Call& call, const Terms& terms, std::uint64_t sequence, ProgramCache& programs);
+
+  /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
+  bool step();
+  bool progressed() const { return agreement_.progressed() || executor_.progressed(); }
+  void cancel();
+
+  const collectives::Signature& signature() const { return signature_; }
+
+ private:
+  collectives::Choice choose(const Call& call, const Terms& terms, std::size_t bytes) const;
+  void sign(const Call& call, const Terms& terms, const collectives::Choice& choice,
+            std::uint64_t sequence);
+  void start_data(const Call& call, const Terms& terms, const collectives::Choice& choice,
+                  ProgramCache& programs);
+  void set_layouts(const Call& call, int blocks);
+  collectives::Window output_window(const Call& call, bool by_allreduce);
+  bool step_data();
+  void throw_conflict() const;
+
+  transport::Transport& transport_;
+  collectives::Agreement agreement_;
+  collectives::Executor executor_;
+  collectives::Signature signature_;
+  collectives::Layout input_layout_;
+  collectives::Layout output_layout_;
+  collectives::Workspace spare_output_;  // for ranks that must compute what they don't keep
+  bool has_data_ = false;
+  // A failure met in the data is held back for a moment: the agreement may know a better reason.
+  std::optional<Error> data_error_;
+  std::optional<std::chrono::steady_clock::time_point> trouble_since_;
+};
+
+}  // namespace rondo::engine

@@ -1,0 +1,328 @@
+#include "engine/session.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <rondo/version.hpp>
+
+#include "collectives/selector.hpp"
+#include "core/log.hpp"
+#include "engine/backoff.hpp"
+#include "engine/watchman.hpp"
+
+namespace rondo::engine {
+
+using collectives::Collective;
+using namespace std::chrono_literals;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kWarnAfter = 60s;
+constexpr auto kCensusPatience = 2000ms;  // for the answers to "how far are you?"
+constexpr auto kDepartureGrace = 1000ms;  // what a rank sent before it left may still arrive
+constexpr auto kReportGrace = 1000ms;     // for the other ranks' reports before the job is aborted
+constexpr std::size_t kSettingsBytes = 1024;
+
+/// Alike on all ranks that can understand each other.
+std::uint64_t build_digest() {
+  std::uint64_t digest = collectives::kEmptyDigest;
+  for (const char letter : std::string_view(RONDO_VERSION_STRING))
+    digest = collectives::mix(digest, static_cast<unsigned char>(letter));
+  return collectives::mix(digest, std::endian::native == std::endian::little ? 1 : 2);
+}
+
+/// Takes ownership of what must never be freed.
+template <class T>
+void keep_for_ever(std::unique_ptr<T> object) {
+  static_cast<void>(object.release());
+}
+
+}  // namespace
+
+/// Marks the session as used by the calling thread.
+class Session::Hold {
+ public:
+  explicit Hold(Session& session) : session_(session) {
+    User found = User::nobody;
+    while (!session_.user_.compare_exchange_weak(found, User::caller, std::memory_order_acquire)) {
+      if (found == User::caller)
+        throw Error(ErrorCode::usage,
+                    "two threads use one communicator at once; give each thread its own (split)");
+      found = User::nobody;
+      sched_yield();  // the watchman is soon done
+    }
+  }
+  ~Hold() { session_.user_.store(User::nobody, std::memory_order_release); }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  Session& session_;
+};
+
+struct Session::Deadline {
+  Clock::time_point start;
+  std::chrono::milliseconds timeout;
+  bool warned = false;
+};
+
+Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const Options& defaults,
+                 const core::Settings& settings)
+    : transport_(std::move(transport)),
+      settings_(settings),
+      defaults_(defaults),
+      default_algorithm_(defaults.algorithm),
+      health_(*transport_),
+      operation_(std::make_unique<Operation>(*transport_)),
+      message_(std::make_unique<Message>(*transport_)),
+      programs_(transport_->rank(), transport_->topology()) {
+  defaults_.algorithm = default_algorithm_;
+  watched_ = settings_.progress == core::Settings::Progress::thread &&
+             transport_->callable_from_any_thread() && transport_->size() > 1;
+  if (watched_) Watchman::instance().watch(*this);
+}
+
+Session::Session(std::unique_ptr<transport::Transport> transport, const Options& defaults,
+                 const core::Settings& settings)
+    : Session(Agreed{}, std::move(transport), defaults, settings) {
+  adopt_settings_of_rank_0();
+  collectives::check_algorithm_name(default_algorithm_);
+  collectives::check_algorithm_name(settings_.algorithm);
+}
+
+Session::~Session() {
+  if (watched_) Watchman::instance().forget(*this);
+  if (!health_.failure()) return;
+  keep_for_ever(std::move(operation_));
+  keep_for_ever(std::move(message_));
+}
+
+void Session::adopt_settings_of_rank_0() {
+  std::vector<char> text(kSettingsBytes, '\0');
+  const std::string mine = settings_.encode();
+  if (mine.size() >= text.size())
+    throw Error(ErrorCode::usage, "the RONDO_* settings are too long; shorten the paths in them");
+  std::copy(mine.begin(), mine.end(), text.begin());
+  Call call{.collective = Collective::broadcast};
+  call.output = Buffer(text.data(), text.size(), DataType::uint8);
+  call.input = call.output;
+  call.details = build_digest();
+  run(call, {});
+  settings_ = core::Settings::decode(text.data(), settings_);
+}
+
+Terms Session::terms_of(const Options& options) const {
+  Terms terms;
+  terms.per_call_algorithm = options.algorithm;
+  terms.default_algorithm = default_algorithm_.empty() ? settings_.algorithm : default_algorithm_;
+  terms.segment_bytes =
+      options.segment_bytes != 0 ? options.segment_bytes : defaults_.segment_bytes;
+  terms.deterministic =
+      options.deterministic.value_or(defaults_.deterministic.value_or(settings_.deterministic));
+  terms.narrow = options.wire.value_or(defaults_.wire.value_or(Wire::wide)) == Wire::narrow;
+  terms.timeout = options.timeout.value_or(defaults_.timeout.value_or(settings_.timeout));
+  return terms;
+}
+
+template <class Body>
+auto Session::guarded(Body&& body) {
+  const Hold hold(*this);
+  if (health_.failure())
+    throw Error(health_.failure()->code(),
+                fmt::format("this communicator can't be used any more, since it failed: {}",
+                            health_.failure()->what()));
+  try {
+    return body();
+  } catch (const Error& error) {
+    fail(error);
+  }
+}
+
+void Session::run(Call call, const Options& options) {
+  guarded([&] { run_held(call, options); });
+}
+
+void Session::run_held(const Call& call, const Options& options) {
+  Call scaled = call;
+  scaled.scale = options.scale * defaults_.scale;
+  health_.enter(++sequence_);
+  check(scaled, transport_->rank(), transport_->size());
+  const Terms terms = terms_of(options);
+  operation_->start(scaled, terms, sequence_, programs_);
+  finish(*operation_, terms.timeout);
+  health_.leave();
+}
+
+void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
+  guarded([&] {
+    bool none = true;
+    for (int type = 0; type < kDataTypes; ++type) {
+      const auto is_of_type = [&](const Buffer& tensor) {
+        return static_cast<int>(tensor.type) == type;
+      };
+      if (std::none_of(tensors.begin(), tensors.end(), is_of_type)) continue;
+      pack_and_reduce(tensors, static_cast<DataType>(type), op, options);
+      none = false;
+    }
+    if (none) pack_and_reduce(tensors, DataType::uint8, ReduceOp::sum, options);
+  });
+}
+
+void Session::pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
+                              const Options& options) {
+  std::size_t count = 0;
+  std::uint64_t details = collectives::kEmptyDigest;
+  for (const Buffer& tensor : tensors) {
+    if (tensor.type != type) continue;
+    count += tensor.count;
+    details = collectives::mix(details, tensor.count);
+  }
+  packed_.resize(std::max(packed_.size(), count * size_of(type)));
+  const auto for_each = [&](auto visit) {
+    std::size_t offset = 0;
+    for (const Buffer& tensor : tensors) {
+      if (tensor.type != type || tensor.count == 0) continue;
+      visit(tensor, packed_.data() + offset);
+      offset += tensor.bytes();
+    }
+  };
+  for_each([](const Buffer& tensor, std::byte* packed) {
+    std::memcpy(packed, tensor.data, tensor.bytes());
+  });
+  const Buffer all(packed_.data(), count, type);
+  run_held({.collective = Collective::allreduce,
+            .input = all,
+            .output = all,
+            .op = op,
+            .details = details},
+           options);
+  for_each([](const Buffer& tensor, const std::byte* packed) {
+    std::memcpy(tensor.data, packed, tensor.bytes());
+  });
+}
+
+void Session::all_to_all_v(const Call& call, const Options& options) {
+  guarded([&] {
+    // What each rank sends to each is known to these two alone, so they compare it first.
+    const auto ranks = static_cast<std::size_t>(transport_->size());
+    check(call, transport_->rank(), transport_->size());
+    std::vector<std::uint64_t> announced(call.input_counts.begin(), call.input_counts.end());
+    std::vector<std::uint64_t> coming(ranks);
+    run_held({.collective = Collective::all_to_all,
+              .input = ConstBuffer(announced.data(), ranks, DataType::uint64),
+              .output = Buffer(coming.data(), ranks, DataType::uint64)},
+             {});
+    for (std::size_t peer = 0; peer < ranks; ++peer)
+      if (coming[peer] != call.output_counts[peer])
+        throw Error(
+            ErrorCode::mismatch,
+            fmt::format("all_to_all_v: rank {} sends {} elements to rank {}, which expects {}",
+                        peer, coming[peer], transport_->rank(), call.output_counts[peer]));
+    run_held(call, options);
+  });
+}
+
+void Session::check_peer(Rank peer, const char* call) const {
+  if (peer < 0 || peer >= transport_->size())
+    throw Error(ErrorCode::usage, fmt::format("{}: rank {} is not in this communicator of {} ranks",
+                                              call, peer, transport_->size()));
+  if (peer == transport_->rank())
+    throw Error(ErrorCode::usage,
+                fmt::format("{}: rank {} is the caller itself; copy the data instead", call, peer));
+}
+
+void Session::send(ConstBuffer data, Rank to, const Options& options) {
+  guarded([&] {
+    check_peer(to, "send");
+    message_->start_send(data, to);
+    finish(*message_, terms_of(options).timeout);
+  });
+}
+
+void Session::receive(Buffer data, Rank from, const Options& options) {
+  guarded([&] {
+    check_peer(from, "receive");
+    message_->start_receive(data, from);
+    finish(*message_, terms_of(options).timeout);
+  });
+}
+
+std::unique_ptr<Session> Session::split(int color, int key) {
+  return guarded([&]() -> std::unique_ptr<Session> {
+    // The transport's own split has no deadline, so all ranks meet here first.
+    run_held({.collective = Collective::barrier}, {});
+    auto part = transport_->split(color, key);
+    if (part == nullptr) return nullptr;
+    return std::unique_ptr<Session>(new Session(Agreed{}, std::move(part), defaults_, settings_));
+  });
+}
+
+template <class Work>
+void Session::finish(Work& work, std::chrono::milliseconds timeout) {
+  Deadline deadline{Clock::now(), timeout};
+  Backoff backoff;
+  for (unsigned steps = 1; !work.step(); ++steps) {
+    if (work.progressed())
+      backoff.reset();
+    else
+      backoff.pause();
+    if (backoff.look_around() || steps % 4096 == 0) look_around(deadline, work.signature());
+  }
+}
+
+void Session::look_around(Deadline& deadline, const collectives::Signature& signature) {
+  health_.pump();
+  if (health_.failure()) throw Error(*health_.failure());
+  if (const std::string gone = health_.departed(kDepartureGrace); !gone.empty())
+    throw Error(ErrorCode::peer_lost,
+                fmt::format("{} left through MPI_Finalize while rank {} waits in {}", gone,
+                            transport_->rank(), describe(signature)));
+  const auto waited = Clock::now() - deadline.start;
+  if (waited >= deadline.timeout)
+    throw Error(
+        ErrorCode::timeout,
+        fmt::format("{} is not done after {} s: {}. Raise RONDO_TIMEOUT if this is how long "
+                    "it takes",
+                    describe(signature), std::chrono::duration<double>(deadline.timeout).count(),
+                    health_.census(signature.sequence, kCensusPatience)));
+  if (waited < kWarnAfter || deadline.warned) return;
+  deadline.warned = true;
+  core::log(core::LogLevel::warning,
+            fmt::format("{} has waited for 60 s; it fails after {} s", describe(signature),
+                        std::chrono::duration<double>(deadline.timeout).count()));
+}
+
+void Session::fail(const Error& error) {
+  operation_->cancel();
+  message_->cancel();
+  health_.poison(error);
+  const bool aborts = settings_.on_failure == core::Settings::OnFailure::abort;
+  if (transport_->throws_only() || !aborts) throw Error(error);
+  core::log(core::LogLevel::error, error.what());
+  std::this_thread::sleep_for(kReportGrace);
+  transport_->abort(1);
+  std::abort();  // not reached
+}
+
+void Session::look_if_idle() noexcept {
+  User found = User::nobody;
+  if (!user_.compare_exchange_strong(found, User::watchman, std::memory_order_acquire)) return;
+  try {
+    health_.pump();
+  } catch (const std::exception& error) {
+    core::log(core::LogLevel::warning, error.what());
+  }
+  user_.store(User::nobody, std::memory_order_release);
+}
+
+}  // namespace rondo::engine

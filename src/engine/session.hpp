@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rondo/buffer.hpp>
+#include <rondo/error.hpp>
+#include <rondo/options.hpp>
+
+#include "core/settings.hpp"
+#include "engine/call.hpp"
+#include "engine/health.hpp"
+#include "engine/message.hpp"
+#include "engine/operation.hpp"
+#include "engine/program_cache.hpp"
+#include "transport/transport.hpp"
+
+namespace rondo::engine {
+
+/// Everything of one communicator on one rank: its transport, the operation under way, the plans
+/// made so far, and what is known of its peers. Communicator's calls come down to these, and have
+/// the same contracts.
+class Session {
+ public:
+  /// Collective over the transport's ranks: rank 0's settings become everybody's.
+  Session(std::unique_ptr<transport::Transport> transport, const Options& defaults,
+          const core::Settings& settings);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const transport::Transport& transport() const { return *transport_; }
+  const core::Settings& settings() const { return settings_; }
+
+  void run(Call call, const Options& options);
+  /// In place; the tensors of each type travel as one message.
+  void allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options);
+  void all_to_all_v(const Call& call, const Options& options);
+  void send(ConstBuffer data, Rank to, const Options& options);
+  void receive(Buffer data, Rank from, const Options& options);
+  /// Null for color < 0.
+  std::unique_ptr<Session> split(int color, int key);
+
+  /// Answers peers' questions, unless a call is under way (which does it itself). From any thread.
+  void look_if_idle() noexcept;
+
+ private:
+  enum class User : int { nobody, caller, watchman };
+  class Hold;
+  struct Deadline;
+
+  /// With settings that are known to be alike.
+  struct Agreed {};
+  Session(Agreed, std::unique_ptr<transport::Transport> transport, const Options& defaults,
+          const core::Settings& settings);
+
+  void adopt_settings_of_rank_0();
+  Terms terms_of(const Options& options) const;
+
+  /// Holds the session and runs `body`; whatever it throws poisons the communicator and is thrown,
+  /// or ends the job.
+  template <class Body>
+  auto guarded(Body&& body);
+  void run_held(const Call& call, const Options& options);
+  void pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
+                       const Options& options);
+  void check_peer(Rank peer, const char* call) const;
+  /// Steps `work` until it is done, the deadline passes or a peer fails.
+  template <class Work>
+  void finish(Work& work, std::chrono::milliseconds timeout);
+  void look_around(Deadline& deadline, const collectives::Signature& signature);
+  [[noreturn]] void fail(const Error& error);
+
+  std::unique_ptr<transport::Transport> transport_;
+  core::Settings settings_;
+  Options defaults_;
+  std::string default_algorithm_;
+  Health health_;
+  // After a failure these two stay alive for ever: sends that never finished still read them.
+  std::unique_ptr<Operation> operation_;
+  std::unique_ptr<Message> message_;
+  ProgramCache programs_;
+  std::vector<std::byte> packed_;
+  std::uint64_t sequence_ = 0;
+  std::atomic<User> user_{User::nobody};
+  bool watched_ = false;
+};
+
+}  // namespace rondo::engine

@@ -1,0 +1,41 @@
+#include <rondo/communicator.hpp>
+
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/thread_communicators.hpp"
+
+namespace rondo {
+namespace {
+
+TEST(Communicator, AllreduceSumsOverRanks) {
+  testing::run_communicators(4, [](Communicator& world) {
+    std::vector<float> data(1000);
+    std::iota(data.begin(), data.end(), static_cast<float>(world.rank()));
+    world.allreduce(std::span(data), ReduceOp::sum, {.algorithm = "ring", .segment_bytes = 256});
+    for (std::size_t i = 0; i < data.size(); ++i)
+      ASSERT_EQ(data[i], 4.0F * static_cast<float>(i) + 6.0F) << i;
+  });
+}
+
+TEST(Communicator, TellsBothSidesOfAMismatch) {
+  const auto errors = testing::errors_of_communicators(3, [](Communicator& world) {
+    std::vector<float> data(world.rank() == 2 ? 11 : 10);
+    world.allreduce(std::span(data), ReduceOp::sum);
+  });
+  for (const auto& error : errors) {
+    ASSERT_TRUE(error);
+    try {
+      std::rethrow_exception(error);
+    } catch (const Error& caught) {
+      EXPECT_EQ(caught.code(), ErrorCode::mismatch);
+      EXPECT_NE(std::string(caught.what()).find("rank 2"), std::string::npos) << caught.what();
+      EXPECT_NE(std::string(caught.what()).find("of 11 float32"), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rondo
