@@ -1,0 +1,196 @@
+#include <rondo/train/optimizer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <rondo/error.hpp>
+
+#include "train/golden.hpp"
+
+namespace rondo::train {
+namespace {
+
+using nlohmann::json;
+
+/// The parameters of a trajectory, and one optimizer on them.
+template <class T>
+struct Model {
+  std::vector<Parameter<T>> parameters;
+
+  Model(const json& shapes, const json& start) {
+    for (std::size_t p = 0; p < shapes.size(); ++p) {
+      parameters.emplace_back("p" + std::to_string(p), shapes[p].get<std::vector<std::size_t>>());
+      std::ranges::copy(start[p].get<std::vector<T>>(), parameters[p].value().data());
+    }
+  }
+  Model() : Model({{2, 3}, {1}}, {{0.5, -1.25, 2.0, -0.75, 0.125, 1.5}, {-0.375}}) {}
+
+  std::vector<Parameter<T>*> pointers() {
+    std::vector<Parameter<T>*> result;
+    for (Parameter<T>& parameter : parameters) result.push_back(&parameter);
+    return result;
+  }
+
+  /// Sets the gradients from 64 times their values, one parameter's after another's.
+  void set_gradients(const std::vector<int>& times_64) {
+    auto next = times_64.begin();
+    for (Parameter<T>& parameter : parameters)
+      for (T& element : parameter.gradient()) element = static_cast<T>(*next++) / T{64};
+  }
+
+  std::vector<T> values() const {
+    std::vector<T> all;
+    for (const Parameter<T>& parameter : parameters)
+      all.insert(all.end(), parameter.value().span().begin(), parameter.value().span().end());
+    return all;
+  }
+};
+
+AdamOptions adam_options(const json& options, AdamOptions result) {
+  if (options.contains("betas")) {
+    result.beta1 = options["betas"][0];
+    result.beta2 = options["betas"][1];
+  }
+  result.epsilon = options.value("eps", result.epsilon);
+  result.weight_decay = options.value("weight_decay", result.weight_decay);
+  return result;
+}
+
+/// An option that the file does not name is left at the default.
+template <class T>
+std::unique_ptr<Optimizer<T>> make(const std::string& name, const json& options,
+                                   std::vector<Parameter<T>*> parameters) {
+  if (name == "adam") return adam<T>(std::move(parameters), adam_options(options, {}));
+  if (name == "adamw")
+    return adamw<T>(std::move(parameters), adam_options(options, kAdamWDefaults));
+  if (name == "sgd") {
+    SgdOptions sgd_options;
+    sgd_options.momentum = options.value("momentum", sgd_options.momentum);
+    sgd_options.weight_decay = options.value("weight_decay", sgd_options.weight_decay);
+    sgd_options.nesterov = options.value("nesterov", sgd_options.nesterov);
+    return sgd<T>(std::move(parameters), sgd_options);
+  }
+  RmspropOptions rms;
+  rms.alpha = options.value("alpha", rms.alpha);
+  rms.epsilon = options.value("eps", rms.epsilon);
+  rms.weight_decay = options.value("weight_decay", rms.weight_decay);
+  rms.momentum = options.value("momentum", rms.momentum);
+  rms.centered = options.value("centered", rms.centered);
+  return rmsprop<T>(std::move(parameters), rms);
+}
+
+template <class T>
+class OptimizerOf : public ::testing::Test {};
+using ElementTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(OptimizerOf, ElementTypes);
+
+TYPED_TEST(OptimizerOf, FollowsPyTorchFor100Steps) {
+  using T = TypeParam;
+  const json file = testing::golden("optimizers.json");
+  const auto gradients = file["gradients_times_64"].get<std::vector<std::vector<int>>>();
+  int cases = 0;
+  for (const json& one : file["cases"]) {
+    if (one["dtype"] != name_of(data_type_of<T>)) continue;
+    ++cases;
+    Model<T> model(file["shapes"], file["start"]);
+    const auto optimizer = make<T>(one["optimizer"], one["options"], model.pointers());
+    const double rate = one["rate"];
+    auto snapshot = one["snapshots"].begin();
+    for (int step = 0; step < 100; ++step) {
+      model.set_gradients(gradients[step]);
+      optimizer->step(rate * (1.0 - step / 200.0));
+      if ((*snapshot)["step"] != step + 1) continue;
+      for (std::size_t p = 0; p < model.parameters.size(); ++p)
+        testing::expect_near<T>(model.parameters[p].value().span(), (*snapshot)["values"][p],
+                                one["optimizer"].get<std::string>() + one["options"].dump() +
+                                    " step " + std::to_string(step + 1));
+      ++snapshot;
+    }
+    EXPECT_EQ(snapshot, one["snapshots"].end());
+  }
+  EXPECT_EQ(cases, 15);
+}
+
+// What a checkpoint does: values and state of one run, written into a new model and optimizer.
+TYPED_TEST(OptimizerOf, GoesOnBitForBitFromRestoredState) {
+  using T = TypeParam;
+  const json file = testing::golden("optimizers.json");
+  const auto gradients = file["gradients_times_64"].get<std::vector<std::vector<int>>>();
+  const auto run = [&](Optimizer<T>& optimizer, Model<T>& model, int first, int last) {
+    for (int step = first; step < last; ++step) {
+      model.set_gradients(gradients[step]);
+      optimizer.step(0.01);
+    }
+  };
+  for (const json& one : file["cases"]) {
+    Model<T> straight;
+    const auto whole = make<T>(one["optimizer"], one["options"], straight.pointers());
+    run(*whole, straight, 0, 5);
+
+    Model<T> resumed;
+    const auto rest = make<T>(one["optimizer"], one["options"], resumed.pointers());
+    for (std::size_t p = 0; p < resumed.parameters.size(); ++p)
+      resumed.parameters[p].value() = straight.parameters[p].value();
+    const auto from = whole->state();
+    const auto to = rest->state();
+    ASSERT_EQ(from.size(), to.size());
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      ASSERT_EQ(to[i].name, from[i].name);
+      std::copy_n(static_cast<const char*>(from[i].data), from[i].bytes(),
+                  static_cast<char*>(to[i].data));
+    }
+    EXPECT_EQ(rest->steps(), 5);
+
+    run(*whole, straight, 5, 10);
+    run(*rest, resumed, 5, 10);
+    EXPECT_EQ(resumed.values(), straight.values()) << one["optimizer"] << one["options"];
+  }
+}
+
+TEST(Optimizer, NamesItsState) {
+  Model<double> model;
+  const auto optimizer = adam<double>(model.pointers());
+  std::vector<std::string> names;
+  for (const ArrayView& view : optimizer->state()) names.push_back(view.name);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"optimizer.step", "optimizer.mean.p0", "optimizer.mean.p1",
+                                      "optimizer.square.p0", "optimizer.square.p1"}));
+  EXPECT_EQ(optimizer->state()[0].type, DataType::int64);
+  EXPECT_TRUE(optimizer->state()[0].shape.empty());
+  EXPECT_EQ(optimizer->state()[1].shape, (std::vector<std::size_t>{2, 3}));
+}
+
+TEST(Optimizer, CenteredRmspropStaysFiniteWhenTheVarianceVanishes) {
+  Model<float> model;
+  const auto optimizer = rmsprop<float>(model.pointers(), {.alpha = 0.5, .centered = true});
+  for (int step = 0; step < 200; ++step) {
+    model.set_gradients({7, 11, 13, 17, 19, 23, 29});  // the same in every step
+    optimizer->step(1e-12);
+  }
+  for (const float value : model.values()) EXPECT_TRUE(std::isfinite(value));
+}
+
+TEST(Optimizer, RefusesOptionsOutOfRange) {
+  Model<double> model;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto refused = [](const std::function<void()>& make_one) {
+    try {
+      make_one();
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::usage;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { sgd<double>(model.pointers(), {.nesterov = true}); }));
+  EXPECT_TRUE(refused([&] { sgd<double>(model.pointers(), {.momentum = -0.1}); }));
+  EXPECT_TRUE(refused([&] { sgd<double>(model.pointers(), {.weight_decay = nan}); }));
+  EXPECT_TRUE(refused([&] { adam<double>(model.pointers(), {.beta1 = 1.0}); }));
+  EXPECT_TRUE(refused([&] { adamw<double>(model.pointers(), {.beta2 = -0.5}); }));
+  EXPECT_TRUE(refused([&] { adam<double>(model.pointers(), {.epsilon = -1e-8}); }));
+  EXPECT_TRUE(refused([&] { rmsprop<double>(model.pointers(), {.alpha = 1.5}); }));
+}
+
+}  // namespace
+}  // namespace rondo::train
