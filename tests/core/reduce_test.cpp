@@ -63,8 +63,9 @@ class Sources {
     for (std::size_t s = 0; s < values_.size(); ++s) {
       if (!memory_[s].canaries_live()) return false;
       const std::vector<T> now = memory_[s].values();
-      const bool equal = std::memcmp(now.data(), values_[s].data(), now.size() * sizeof(T)) == 0;
-      if (!now.empty() && !equal && static_cast<int>(s) != except) return false;
+      const bool equal =
+          now.empty() || std::memcmp(now.data(), values_[s].data(), now.size() * sizeof(T)) == 0;
+      if (!equal && static_cast<int>(s) != except) return false;
     }
     return true;
   }
