@@ -7,16 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
-
 #include <rondo/communicator.hpp>
+
+#include "core/check.hpp"
 
 namespace rondo::train {
 
@@ -31,18 +29,14 @@ struct Place {
   std::array<std::uint64_t, kWords> processors{};
 };
 
-void check(int result, const char* call) {
-  if (result != 0)
-    throw Error(ErrorCode::system, fmt::format("{} failed: {}", call, std::strerror(errno)));
-}
-
 Place this_place() {
   std::array<char, 256> name{};
-  check(gethostname(name.data(), name.size() - 1), "gethostname");
+  core::check_system(gethostname(name.data(), name.size() - 1), "call", "gethostname");
   Place place;
   place.host = std::hash<std::string_view>{}(name.data());
   auto* const mask = reinterpret_cast<cpu_set_t*>(place.processors.data());
-  check(sched_getaffinity(0, sizeof(place.processors), mask), "sched_getaffinity");
+  core::check_system(sched_getaffinity(0, sizeof(place.processors), mask), "call",
+                     "sched_getaffinity");
   return place;
 }
 

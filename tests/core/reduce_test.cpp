@@ -1,5 +1,6 @@
 #include "core/reduce.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -25,9 +26,8 @@ constexpr int kNoAlias = -1;
 
 std::string describe(DataType type, ReduceOp op, std::size_t sources, std::size_t count,
                      std::size_t misalignment, int alias) {
-  return std::string(name_of(type)) + " " + std::string(name_of(op)) + ", " +
-         std::to_string(sources) + " sources of " + std::to_string(count) + ", misaligned by " +
-         std::to_string(misalignment) + ", out is source " + std::to_string(alias);
+  return fmt::format("{} {}, {} sources of {}, misaligned by {}, out is source {}", name_of(type),
+                     name_of(op), sources, count, misalignment, alias);
 }
 
 template <class Function>

@@ -1,5 +1,6 @@
 #include "core/settings.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -121,7 +122,7 @@ TEST(Settings, ValueThatIsNotAllowedIsNamedWithWhatIs) {
     const Variable variable(c.name, c.value);
     const std::string message = refusal();
     EXPECT_NE(message.find(c.name), std::string::npos) << c.name << "=" << c.value << message;
-    EXPECT_NE(message.find('"' + std::string(c.value) + '"'), std::string::npos) << message;
+    EXPECT_NE(message.find(fmt::format("\"{}\"", c.value)), std::string::npos) << message;
     EXPECT_NE(message.find(c.allowed), std::string::npos) << message;
   }
 }
