@@ -20,16 +20,16 @@ enum class Wire {
 struct Options {
   /// Name of an algorithm in docs/algorithms.md, such as "ring"; empty lets the selector choose.
   /// The caller keeps the characters alive (a literal is best).
-  std::string_view algorithm;
+  std::string_view algorithm{};
   /// How long an operation may take before its failure is declared.
-  std::optional<std::chrono::milliseconds> timeout;
+  std::optional<std::chrono::milliseconds> timeout{};
   /// Messages are cut into pieces of this many bytes; 0 lets the selector choose.
   std::size_t segment_bytes = 0;
   /// One canonical value for each element, whatever the algorithm, sizes or path (docs/design.md,
   /// "Bits").
-  std::optional<bool> deterministic;
+  std::optional<bool> deterministic{};
   /// Only for float16 and bfloat16.
-  std::optional<Wire> wire;
+  std::optional<Wire> wire{};
   /// Every input is multiplied by this, in the accumulator type, before it is reduced. Floating
   /// types only.
   double scale = 1.0;
