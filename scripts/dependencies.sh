@@ -25,6 +25,7 @@ build_packages=(
 test_packages=(
   libmpich-dev # the other MPI that the tests run with
   mpich
+  libbenchmark-dev
   libgtest-dev
   librapidcheck-dev
   ccache       # five builds of the same sources
