@@ -258,6 +258,7 @@ Settings Settings::decode(std::string_view text, Settings own) {
 
 std::vector<std::pair<std::string_view, std::string>> Settings::list() const {
   std::vector<std::pair<std::string_view, std::string>> list;
+  list.reserve(kVariables.size());
   for (const Variable& variable : kVariables) list.emplace_back(variable.name, variable.get(*this));
   return list;
 }

@@ -43,6 +43,14 @@ void with_type(DataType type, Function function) {
   }
 }
 
+/// Calls function.operator()<T>(op) for every type and operation.
+template <class Function>
+void for_each_type_and_op(Function function) {
+  for (int t = 0; t < kDataTypes; ++t)
+    for (int o = 0; o < kReduceOps; ++o)
+      with_type(DataType(t), [&]<class T>() { function.template operator()<T>(ReduceOp(o)); });
+}
+
 template <class T>
 inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
 
