@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace rondo::collectives {
 
@@ -25,7 +26,9 @@ class Renumbering {
     if (step.peer >= 0) moved.peer = (step.peer + binding_.root) % plan_.size();
     const int count = reads_source(step.kind) ? step.source.count : step.target.count;
     for (int done = 0; done < count;) {
-      const int part = std::min({count - done, run(step.source, done), run(step.target, done)});
+      int part = count - done;
+      if (reads_source(step.kind)) part = std::min(part, run(step.source, done));
+      if (writes_target(step.kind)) part = std::min(part, run(step.target, done));
       moved.source = place(step.source, done, part);
       moved.target = place(step.target, done, part);
       steps.push_back(moved);
@@ -37,9 +40,10 @@ class Renumbering {
   bool rotates(const Place& place) const {
     return binding_.rotate_blocks && place.space != Space::scratch;
   }
-  /// How many blocks from the `done`-th on stay consecutive after renumbering.
+  /// How many blocks, from the `done`-th on, stay consecutive after renumbering.
   int run(const Place& place, int done) const {
-    return rotates(place) ? plan_.blocks() - block(place.first + done) : place.count;
+    if (!rotates(place)) return std::numeric_limits<int>::max();
+    return plan_.blocks() - block(place.first + done);
   }
   Place place(const Place& place, int done, int count) const {
     const int first = place.first + done;

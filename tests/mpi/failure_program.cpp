@@ -46,8 +46,7 @@ void mismatch(Communicator& world, const std::string& field, std::size_t count) 
   if (field == "algorithm") return reduce(world, count, ReduceOp::sum, {.algorithm = "ring"});
   if (field == "segment") return reduce(world, count, ReduceOp::sum, {.segment_bytes = 4096});
   if (field == "scale") return reduce(world, count, ReduceOp::sum, {.scale = 2.0});
-  if (field == "deterministic")
-    return reduce(world, count, ReduceOp::sum, {.deterministic = true});
+  if (field == "deterministic") return reduce(world, count, ReduceOp::sum, {.deterministic = true});
   if (field == "collective") return world.barrier();
   if (field == "type") {
     std::vector<double> data(count);
@@ -72,6 +71,7 @@ bool commit(const Fault& fault, Communicator& world) {
 int run(int argc, char** argv) {
   if (argc != 4) throw std::runtime_error("failure_program FAULT RANK STEP");
   const Fault fault{argv[1], std::atoi(argv[2]), std::atoi(argv[3])};
+  const Environment mpi(argc, argv);
   Communicator world(MPI_COMM_WORLD);
   for (int step = 0; step < kSteps; ++step) {
     if (step == fault.step && world.rank() == fault.rank && commit(fault, world)) return 0;

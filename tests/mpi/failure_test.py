@@ -47,7 +47,7 @@ def complaints(fault, ranks, bad, status, output, seconds):
     if not any(sign in output for sign in signs):
         yield f"the output has none of {signs}"
     lowered = output.lower()
-    names = [f"rank {bad}", f"[rank {bad}]", f"process rank {bad}", f"rank {bad} pid"]
+    names = [f"rank {bad}", f",{bad}]", f"[rank {bad}]", f"process rank {bad}", f"rank {bad} pid"]
     if not any(name in lowered for name in names) and not (ranks == 2 and "ranks 0-1" in lowered):
         yield f"rank {bad} is not named"
 
