@@ -1,9 +1,42 @@
 #include "collectives/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 
+#include <fmt/core.h>
+
 namespace rondo::collectives {
+
+namespace {
+std::string text_of(const Place& place) {
+  constexpr std::array kSpaces{"input", "output", "scratch"};
+  const char* space = kSpaces[static_cast<std::size_t>(place.space)];
+  if (place.count == 1) return fmt::format("{}[{}]", space, place.first);
+  return fmt::format("{}[{}…{}]", space, place.first, place.first + place.count - 1);
+}
+}  // namespace
+
+std::string describe(const Step& step) {
+  const char* value = step.value == Value::partial ? "partial" : "finished";
+  const std::string source = text_of(step.source);
+  const std::string target = text_of(step.target);
+  switch (step.kind) {
+    case StepKind::send:
+      return fmt::format("send {} {} to rank {}", value, source, step.peer);
+    case StepKind::receive:
+      return fmt::format("receive {} {} from rank {}", value, target, step.peer);
+    case StepKind::receive_reduce:
+      return fmt::format("reduce {} with what rank {} sends into {}", source, step.peer, target);
+    case StepKind::copy:
+      return fmt::format("copy {} {} to {}", value, source, target);
+    case StepKind::reduce:
+      return fmt::format("reduce {} into {}", source, target);
+    case StepKind::finish:
+      return fmt::format("finish {} in {}", source, target);
+  }
+  return "";
+}
 
 Plan::Plan(Rank rank, int size, int blocks)
     : rank_(rank), size_(size), blocks_(blocks), state_(blocks, State::input) {}

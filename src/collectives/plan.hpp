@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <rondo/types.hpp>
@@ -47,9 +48,19 @@ struct Step {
   Place source = {};
   Place target = {};
 
+  bool reads_source() const { return kind != StepKind::receive; }
+  bool writes_target() const { return kind != StepKind::send; }
+  bool reads_target() const { return kind == StepKind::reduce; }
+  bool is_receive() const { return kind == StepKind::receive || kind == StepKind::receive_reduce; }
+  /// The place whose size is the step's: all places of a step have the same.
+  const Place& place() const { return reads_source() ? source : target; }
+
   friend bool operator==(const Step&, const Step&) = default;
 };
 inline constexpr int kChannels = 8;
+
+/// "send partial input[2…3] to rank 1", for messages.
+std::string describe(const Step& step);
 
 /// Whether the messages of an exchange are reduced into what the receiver has, or replace it.
 enum class Action : std::uint8_t { reduce, copy };
