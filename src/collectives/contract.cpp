@@ -2,10 +2,7 @@
 
 namespace rondo::collectives {
 
-bool Contract::reduces() const {
-  return collective_ == Collective::allreduce || collective_ == Collective::reduce ||
-         collective_ == Collective::reduce_scatter;
-}
+bool Contract::reduces() const { return collectives::reduces(collective_); }
 
 bool Contract::has_input(Rank rank, int block) const {
   switch (collective_) {

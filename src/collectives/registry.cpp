@@ -8,21 +8,52 @@
 #include <rondo/error.hpp>
 
 #include "collectives/algorithms.hpp"
+#include "collectives/team.hpp"
 
 namespace rondo::collectives {
 
 namespace {
 
 int one_block(const Group&) { return 1; }
+int two_blocks(const Group&) { return 2; }
 int block_per_rank(const Group& group) { return group.size; }
+int block_per_core(const Group& group) { return Cores(group.size).count(); }
 
 using enum Collective;
+constexpr bool kDeterministic = true;
+
+// clang-format off
 constexpr std::array kAlgorithms{
     Algorithm{"ring", allreduce, ring_allreduce, block_per_rank},
-    Algorithm{"binomial_tree", broadcast, binomial_broadcast, one_block},
+    Algorithm{"recursive_doubling", allreduce, recursive_doubling_allreduce, one_block},
+    Algorithm{"halving_doubling", allreduce, halving_doubling_allreduce, block_per_core},
+    Algorithm{"binomial_tree", allreduce, binomial_tree_allreduce, one_block},
+    Algorithm{"double_binary_tree", allreduce, double_binary_tree_allreduce, two_blocks},
+    Algorithm{"butterfly", allreduce, butterfly_allreduce, butterfly_blocks, kDeterministic},
+    Algorithm{"butterfly_small", allreduce, butterfly_small_allreduce, one_block, kDeterministic},
+    Algorithm{"binomial_tree", reduce, binomial_tree_reduce, one_block},
+    Algorithm{"chain", reduce, chain_reduce, one_block},
+    Algorithm{"double_binary_tree", reduce, double_binary_tree_reduce, two_blocks},
+    Algorithm{"butterfly", reduce, butterfly_reduce, butterfly_blocks, kDeterministic},
+    Algorithm{"butterfly_small", reduce, butterfly_small_reduce, one_block, kDeterministic},
+    Algorithm{"binomial_tree", broadcast, binomial_tree_broadcast, one_block},
+    Algorithm{"chain", broadcast, chain_broadcast, one_block},
+    Algorithm{"double_binary_tree", broadcast, double_binary_tree_broadcast, two_blocks},
+    Algorithm{"scatter_allgather", broadcast, scatter_allgather_broadcast, block_per_rank},
     Algorithm{"ring", reduce_scatter, ring_reduce_scatter, block_per_rank},
+    Algorithm{"direct", reduce_scatter, direct_reduce_scatter, block_per_rank},
+    Algorithm{"butterfly", reduce_scatter, butterfly_reduce_scatter, block_per_rank, kDeterministic},
+    Algorithm{"butterfly_small", reduce_scatter, butterfly_small_reduce_scatter, block_per_rank, kDeterministic},
     Algorithm{"ring", allgather, ring_allgather, block_per_rank},
+    Algorithm{"bruck", allgather, bruck_allgather, block_per_rank},
+    Algorithm{"direct", allgather, direct_allgather, block_per_rank},
+    Algorithm{"pairwise", all_to_all, pairwise_all_to_all, block_per_rank},
+    Algorithm{"binomial_tree", gather, binomial_tree_gather, block_per_rank},
+    Algorithm{"direct", gather, direct_gather, block_per_rank},
+    Algorithm{"binomial_tree", scatter, binomial_tree_scatter, block_per_rank},
+    Algorithm{"direct", scatter, direct_scatter, block_per_rank},
 };
+// clang-format on
 
 }  // namespace
 
