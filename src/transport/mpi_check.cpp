@@ -1,0 +1,42 @@
+#include "transport/mpi_check.hpp"
+
+#include <thread>
+
+namespace rondo::transport {
+
+namespace {
+
+/// What a failed MPI_Test means is the caller's: `code` has it.
+bool poll_until(MPI_Request& request, Deadline deadline, int& code) {
+  constexpr int kSpins = 1'000;
+  constexpr int kYields = 10'000;
+  for (int round = 0;; ++round) {
+    int done = 0;
+    code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS || done != 0) return true;
+    if (round < kSpins) continue;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    if (round < kYields)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+}  // namespace
+
+bool complete_by(MPI_Request& request, Deadline deadline) {
+  int code = MPI_SUCCESS;
+  const bool complete = poll_until(request, deadline, code);
+  check(code, "MPI_Test");
+  return complete;
+}
+
+bool cancel_by(MPI_Request& receive, Deadline deadline) {
+  if (receive == MPI_REQUEST_NULL) return true;
+  check(MPI_Cancel(&receive), "MPI_Cancel");
+  int ignored = MPI_SUCCESS;
+  return poll_until(receive, deadline, ignored);
+}
+
+}  // namespace rondo::transport

@@ -1,0 +1,132 @@
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include <rondo/environment.hpp>
+#include <rondo/error.hpp>
+
+#include "core/log.hpp"
+#include "core/settings.hpp"
+#include "transport/launcher.hpp"
+#include "transport/mpi_check.hpp"
+#include "transport/mpi_info.hpp"
+
+namespace rondo {
+
+namespace {
+
+using transport::check;
+using transport::mpi_is_running;
+
+bool inside_run_main = false;  // it reports what is thrown, and then aborts
+
+/// True if this call initialised MPI.
+bool initialize_mpi(int* argc, char*** argv) {
+  int finalized = 0;
+  check(MPI_Finalized(&finalized), "MPI_Finalized");
+  if (finalized != 0)
+    throw Error(
+        ErrorCode::usage,
+        "MPI was finalised already, and can't be initialised twice in one process: keep one "
+        "rondo::Environment for the whole of main()");
+  int initialized = 0;
+  check(MPI_Initialized(&initialized), "MPI_Initialized");
+  if (initialized != 0) return false;
+  int provided = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  return true;
+}
+
+/// A program started by another MPI's launcher would run as N jobs of one process each.
+void check_launcher() {
+  int size = 0;
+  check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  if (size > 1) return;
+  const auto hint = transport::launched_as_one_of_several(
+      [](const char* name) { return static_cast<const char*>(std::getenv(name)); });
+  if (!hint) return;
+  throw Error(
+      ErrorCode::usage,
+      fmt::format(
+          "this process was started as one of several by {} ({}={}), but its own MPI ({}) "
+          "sees one process only: start the program with the mpirun or mpiexec of that MPI, "
+          "or build it with the MPI that the launcher belongs to",
+          hint->launcher, hint->variable, hint->value, transport::mpi_library_version()));
+}
+
+void announce() {
+  int rank = 0;
+  check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+  core::set_log_rank(rank);
+  if (rank == 0 && !transport::mpi_allows_threads())
+    core::log(core::LogLevel::info,
+              fmt::format("MPI provides {} only: operations advance inside calls, without a "
+                          "progress thread",
+                          transport::mpi_thread_level()));
+}
+
+/// Returns whether this call initialised MPI; undoes it when something else is wrong.
+bool start(int* argc, char*** argv) {
+  core::set_log_level(core::Settings::from_environment().log);
+  const bool owns_mpi = initialize_mpi(argc, argv);
+  try {
+    check_launcher();
+    announce();
+  } catch (...) {
+    if (owns_mpi) MPI_Finalize();
+    throw;
+  }
+  return owns_mpi;
+}
+
+/// Ends all ranks.
+[[noreturn]] void abort_job() {
+  constexpr int kStatus = 1;
+  std::fflush(nullptr);
+  if (mpi_is_running()) MPI_Abort(MPI_COMM_WORLD, kStatus);
+  std::_Exit(kStatus);
+}
+
+[[noreturn]] void report_and_abort(const char* what) {
+  core::log(core::LogLevel::error, what);
+  abort_job();
+}
+
+}  // namespace
+
+Environment::Environment(int& argc, char**& argv)
+    : owns_mpi_(start(&argc, &argv)), exceptions_at_start_(std::uncaught_exceptions()) {}
+
+Environment::Environment()
+    : owns_mpi_(start(nullptr, nullptr)), exceptions_at_start_(std::uncaught_exceptions()) {}
+
+Environment::~Environment() {
+  if (!mpi_is_running()) return;
+  if (std::uncaught_exceptions() > exceptions_at_start_) {
+    if (inside_run_main) return;
+    report_and_abort(
+        "an exception leaves the scope of rondo::Environment: ending the job, so that no other "
+        "rank "
+        "waits for this one (use rondo::run_main to see its message)");
+  }
+  if (owns_mpi_) MPI_Finalize();
+}
+
+int run_main(int argc, char** argv, int (*body)(int argc, char** argv)) {
+  inside_run_main = true;
+  try {
+    const int status = body(argc, argv);
+    inside_run_main = false;
+    return status;
+  } catch (const std::exception& error) {
+    report_and_abort(error.what());
+  } catch (...) {
+    report_and_abort("something that is no std::exception was thrown");
+  }
+}
+
+}  // namespace rondo

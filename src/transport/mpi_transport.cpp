@@ -1,0 +1,244 @@
+#include "transport/mpi_transport.hpp"
+
+#include <cstdlib>
+#include <exception>
+#include <random>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <rondo/error.hpp>
+
+#include "core/log.hpp"
+#include "transport/mpi_byte_run.hpp"
+#include "transport/mpi_check.hpp"
+#include "transport/node_identity.hpp"
+
+namespace rondo::transport {
+
+namespace {
+
+/// How long a message that has begun to arrive may delay a cancel, and notices MPI_Finalize.
+constexpr std::chrono::seconds kPatience{2};
+
+Deadline after(std::chrono::milliseconds time) { return std::chrono::steady_clock::now() + time; }
+
+/// `comm` if a transport can be made of it.
+MPI_Comm usable(MPI_Comm comm) {
+  if (!mpi_is_running())
+    throw Error(ErrorCode::usage,
+                "a communicator needs a running MPI: construct rondo::Environment first (or call "
+                "MPI_Init), and use the communicator before MPI_Finalize");
+  if (comm == MPI_COMM_NULL)
+    throw Error(ErrorCode::usage,
+                "a communicator can't be made of MPI_COMM_NULL: only call the constructor on ranks "
+                "that belong to the MPI communicator");
+  int is_inter = 0;
+  check(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
+  if (is_inter != 0)
+    throw Error(ErrorCode::usage,
+                "a communicator can't be made of an inter-communicator: merge its two groups with "
+                "MPI_Intercomm_merge first");
+  return comm;
+}
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+/// What each rank tells all others when they meet.
+struct Introduction {
+  std::uint64_t node = 0;
+  std::uint64_t nonce = 0;
+};
+
+std::vector<Introduction> introduce(MPI_Comm comm, int size, Deadline deadline) {
+  struct Exchange {
+    Introduction mine;
+    std::vector<Introduction> all;
+  };
+  // On the heap, since MPI may still use it after we have given up.
+  auto exchange = std::make_unique<Exchange>();
+  exchange->mine = {node_identity(), random_number()};
+  exchange->all.resize(size);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallgather(&exchange->mine, sizeof(Introduction), MPI_BYTE, exchange->all.data(),
+                       sizeof(Introduction), MPI_BYTE, comm, &request),
+        "MPI_Iallgather");
+  if (!complete_by(request, deadline)) {
+    static_cast<void>(exchange.release());
+    throw Error(ErrorCode::timeout,
+                fmt::format("making a communicator of {} ranks did not finish in time: a rank "
+                            "stopped in the middle of it",
+                            size));
+  }
+  return std::move(exchange->all);
+}
+
+Topology topology_of(const std::vector<Introduction>& introductions) {
+  std::unordered_map<std::uint64_t, int> numbers;
+  std::vector<int> node_of;
+  for (const Introduction& introduction : introductions) {
+    const int next = static_cast<int>(numbers.size());
+    node_of.push_back(numbers.try_emplace(introduction.node, next).first->second);
+  }
+  return Topology(std::move(node_of));
+}
+
+}  // namespace
+
+MpiTransport::MpiTransport(MPI_Comm comm, const MpiOptions& options)
+    : MpiTransport(MpiCommunicator::duplicate(usable(comm), after(options.deadline)), options) {}
+
+MpiTransport::MpiTransport(MpiCommunicator data, const MpiOptions& options)
+    : options_(options),
+      data_(std::move(data)),
+      control_(MpiCommunicator::duplicate(data_.get(), after(options.deadline))),
+      rank_(data_.rank()),
+      size_(data_.size()) {
+  const auto introductions = introduce(control_.get(), size_, after(options.deadline));
+  topology_ = topology_of(introductions);
+  notices_ = std::make_unique<MpiNotices>(control_.get(), introductions.front().nonce);
+  add_finalize_listener(*this);
+}
+
+MpiTransport::~MpiTransport() {
+  remove_finalize_listener(*this);
+  if (!mpi_is_running()) return;
+  for (const Ticket ticket : pending_.tickets()) give_up(pending_.at(ticket));
+  notices_->close();
+  if (clean_ && !notices_->used()) return;
+  data_.abandon();
+  control_.abandon();
+}
+
+void MpiTransport::check_usable() const {
+  if (left_)
+    throw Error(ErrorCode::usage,
+                "MPI_Finalize was called while a communicator was still in use: destroy every "
+                "rondo::Communicator, or finish its operations, before");
+}
+
+Ticket MpiTransport::send(Rank peer, Tag tag, const void* data, std::size_t bytes) {
+  check_usable();
+  const MpiByteRun run(bytes, options_.max_count);
+  Pending pending{.is_send = true, .peer = peer, .tag = tag, .bytes = bytes};
+  check(MPI_Isend(data, run.count(), run.type(), peer, tag, data_.get(), &pending.request),
+        "MPI_Isend");
+  return pending_.add(pending);
+}
+
+Ticket MpiTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes) {
+  check_usable();
+  const MpiByteRun run(bytes, options_.max_count);
+  Pending pending{.is_send = false, .peer = peer, .tag = tag, .bytes = bytes};
+  check(MPI_Irecv(data, run.count(), run.type(), peer, tag, data_.get(), &pending.request),
+        "MPI_Irecv");
+  return pending_.add(pending);
+}
+
+bool MpiTransport::test(Ticket ticket) {
+  check_usable();
+  int done = 0;
+  MPI_Status status;
+  const int code = MPI_Test(&pending_.at(ticket).request, &done, &status);
+  if (code == MPI_SUCCESS && done == 0) return false;
+  const Pending pending = pending_.remove(ticket);
+  if (code != MPI_SUCCESS) fail_test(pending, code);
+  if (!pending.is_send) check_size(pending, status);
+  return true;
+}
+
+void MpiTransport::fail_test(const Pending& pending, int code) {
+  int error_class = MPI_ERR_UNKNOWN;
+  check(MPI_Error_class(code, &error_class), "MPI_Error_class");
+  if (error_class == MPI_ERR_TRUNCATE) mismatch(pending, "is longer");
+  check(code, "MPI_Test");
+  std::abort();  // not reached: only called with an error
+}
+
+void MpiTransport::check_size(const Pending& receive, const MPI_Status& status) {
+  MPI_Count received = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &received), "MPI_Get_elements_x");
+  if (std::cmp_not_equal(received, receive.bytes))
+    mismatch(receive, fmt::format("has {} bytes", received));
+}
+
+void MpiTransport::mismatch(const Pending& receive, const std::string& what) {
+  clean_ = false;
+  throw Error(
+      ErrorCode::mismatch,
+      fmt::format("rank {} expected a message of {} bytes from rank {} (tag {}), but it {}: "
+                  "the ranks disagree about the operation",
+                  rank_, receive.bytes, receive.peer, receive.tag, what));
+}
+
+void MpiTransport::cancel(Ticket ticket) {
+  Pending pending = pending_.remove(ticket);
+  if (mpi_is_running()) give_up(pending);
+}
+
+void MpiTransport::give_up(Pending& pending) noexcept {
+  clean_ = false;
+  if (pending.request == MPI_REQUEST_NULL) return;
+  try {
+    if (pending.is_send)
+      check(MPI_Request_free(&pending.request), "MPI_Request_free");
+    else if (!cancel_by(pending.request, after(kPatience)))
+      core::log(core::LogLevel::error,
+                fmt::format("a message from rank {} has begun to arrive but does not end: the "
+                            "memory of its receive ({} bytes) must stay until the process ends",
+                            pending.peer, pending.bytes));
+  } catch (const std::exception& error) {
+    core::log(core::LogLevel::warning, error.what());
+  }
+}
+
+void MpiTransport::notify(Rank peer, const Notice& notice) noexcept {
+  if (left_ || !mpi_is_running()) return;
+  try {
+    notices_->send(peer, notice);
+  } catch (const std::exception& error) {
+    core::log(core::LogLevel::warning, error.what());
+  }
+}
+
+std::optional<Notice> MpiTransport::poll_notice() {
+  check_usable();
+  return notices_->poll();
+}
+
+std::unique_ptr<Transport> MpiTransport::split(int color, int key) {
+  check_usable();
+  MPI_Comm group = MPI_COMM_NULL;
+  check(MPI_Comm_split(data_.get(), color < 0 ? MPI_UNDEFINED : color, key, &group),
+        "MPI_Comm_split");
+  if (group == MPI_COMM_NULL) return nullptr;
+  return std::unique_ptr<Transport>(new MpiTransport(MpiCommunicator(group), options_));
+}
+
+void MpiTransport::abort(int status) {
+  MPI_Abort(MPI_COMM_WORLD, status);
+  std::_Exit(status);  // MPI_Abort does not return, but does not say so
+}
+
+/// The others must learn that this rank answers nothing any more, and MPI must not touch our memory
+/// after its end.
+void MpiTransport::before_finalize() noexcept {
+  const Notice farewell{.kind = kRankLeft};
+  for (Rank peer = 0; peer < size_; ++peer)
+    if (peer != rank_) notify(peer, farewell);
+  left_ = true;
+  for (const Ticket ticket : pending_.tickets()) {
+    Pending& pending = pending_.at(ticket);
+    give_up(pending);
+    pending.request = MPI_REQUEST_NULL;
+  }
+  notices_->flush(after(kPatience));
+  notices_->close();
+}
+
+}  // namespace rondo::transport

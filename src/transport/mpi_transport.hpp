@@ -1,0 +1,90 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "transport/mpi_communicator.hpp"
+#include "transport/mpi_finalize.hpp"
+#include "transport/mpi_info.hpp"
+#include "transport/mpi_notices.hpp"
+#include "transport/ticket_table.hpp"
+#include "transport/transport.hpp"
+
+namespace rondo::transport {
+
+struct MpiOptions {
+  /// How long the constructor waits for the other ranks.
+  std::chrono::milliseconds deadline{600'000};
+  /// Most elements that one MPI call is told: a message of more bytes is described by a derived
+  /// datatype. Smaller in tests only.
+  std::size_t max_count = std::size_t{1} << 30;
+};
+
+/// Messages by MPI point-to-point calls on a duplicate of the user's communicator; notices on a
+/// second one. Works at any thread level; below MPI_THREAD_MULTIPLE only on the thread that MPI
+/// allows.
+///
+/// At the start of MPI_Finalize a transport that still lives sends kRankLeft to all others and
+/// cancels its receives; from then on its calls throw Error(usage). Its destructor is not
+/// collective, never blocks for long, never throws, and may run after MPI_Finalize.
+class MpiTransport final : public Transport, private FinalizeListener {
+ public:
+  /// Collective over `comm`, of which nothing is changed. Throws Error(usage) when MPI is not
+  /// running, for MPI_COMM_NULL and for an inter-communicator; Error(timeout) when a rank doesn't
+  /// arrive within the deadline.
+  explicit MpiTransport(MPI_Comm comm, const MpiOptions& options = {});
+  ~MpiTransport() override;
+  MpiTransport(const MpiTransport&) = delete;
+  MpiTransport& operator=(const MpiTransport&) = delete;
+
+  Rank rank() const override { return rank_; }
+  int size() const override { return size_; }
+  const Topology& topology() const override { return *topology_; }
+  std::string name() const override { return "MPI"; }
+
+  Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
+  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) override;
+  bool test(Ticket ticket) override;
+  void cancel(Ticket ticket) override;
+  void notify(Rank peer, const Notice& notice) noexcept override;
+  std::optional<Notice> poll_notice() override;
+  std::unique_ptr<Transport> split(int color, int key) override;
+  [[noreturn]] void abort(int status) override;
+  bool callable_from_any_thread() const override { return mpi_allows_threads(); }
+
+ private:
+  struct Pending {
+    MPI_Request request = MPI_REQUEST_NULL;
+    bool is_send = false;
+    Rank peer = -1;
+    Tag tag = 0;
+    std::size_t bytes = 0;
+  };
+
+  MpiTransport(MpiCommunicator data, const MpiOptions& options);
+  void before_finalize() noexcept override;
+  void check_usable() const;
+  void check_size(const Pending& receive, const MPI_Status& status);
+  [[noreturn]] void fail_test(const Pending& pending, int code);
+  [[noreturn]] void mismatch(const Pending& receive, const std::string& what);
+  void give_up(Pending& pending) noexcept;
+
+  MpiOptions options_;
+  MpiCommunicator data_;
+  MpiCommunicator control_;
+  Rank rank_ = -1;
+  int size_ = 0;
+  std::optional<Topology> topology_;
+  std::unique_ptr<MpiNotices> notices_;
+  TicketTable<Pending> pending_;
+  bool left_ = false;  // MPI_Finalize has begun
+  bool clean_ = true;  // nothing was cancelled: no message can arrive late
+};
+
+}  // namespace rondo::transport

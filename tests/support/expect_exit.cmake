@@ -1,0 +1,27 @@
+# cmake -DSTATUS=zero|nonzero -DOUTPUT=regex [-DNOT_OUTPUT=regex] -P expect_exit.cmake -- command…
+# Fails unless the command ends with that status and prints something that matches.
+set(command "")
+set(after_dashes FALSE)
+math(EXPR last "${CMAKE_ARGC} - 1")
+foreach(i RANGE ${last})
+  if(after_dashes)
+    list(APPEND command "${CMAKE_ARGV${i}}")
+  elseif("${CMAKE_ARGV${i}}" STREQUAL "--")
+    set(after_dashes TRUE)
+  endif()
+endforeach()
+
+execute_process(COMMAND ${command} RESULT_VARIABLE status OUTPUT_VARIABLE output
+  ERROR_VARIABLE output)
+message("${output}")
+if(STATUS STREQUAL "zero" AND NOT status EQUAL 0)
+  message(FATAL_ERROR "exit status ${status}, expected 0")
+elseif(STATUS STREQUAL "nonzero" AND status EQUAL 0)
+  message(FATAL_ERROR "exit status 0, expected another")
+endif()
+if(NOT output MATCHES "${OUTPUT}")
+  message(FATAL_ERROR "nothing printed matches: ${OUTPUT}")
+endif()
+if(NOT_OUTPUT AND output MATCHES "${NOT_OUTPUT}")
+  message(FATAL_ERROR "something printed matches: ${NOT_OUTPUT}")
+endif()
