@@ -2,12 +2,27 @@
 
 #include <utility>
 
+#include "core/settings.hpp"
 #include "engine/session.hpp"
+#include "transport/mpi_transport.hpp"
 
 namespace rondo {
 
 using collectives::Collective;
 using engine::Call;
+
+namespace {
+std::unique_ptr<engine::Session> make_session(MPI_Comm comm, const Options& options) {
+  const core::Settings settings = core::Settings::from_environment();
+  settings.put_in_force();
+  const transport::MpiOptions limits{.deadline = options.timeout.value_or(settings.timeout)};
+  return std::make_unique<engine::Session>(std::make_unique<transport::MpiTransport>(comm, limits),
+                                           options, settings);
+}
+}  // namespace
+
+Communicator::Communicator(MPI_Comm comm, const Options& options)
+    : session_(make_session(comm, options)) {}
 
 Communicator::Communicator(std::unique_ptr<engine::Session> session)
     : session_(std::move(session)) {}
