@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+
+#include "collectives/registry.hpp"
+
+namespace rondo::collectives {
+
+/// What a message and a reduction cost (Hockney's model, 1994, with a term for reducing).
+struct CostModel {
+  double alpha = 0;  ///< seconds per message, whatever its size
+  double beta = 0;   ///< seconds per byte sent
+  double gamma = 0;  ///< seconds per byte reduced
+};
+
+/// What is simulated.
+struct Scenario {
+  std::size_t bytes = 0;    ///< of the message; of all blocks together where each rank has one
+  std::size_t segment = 0;  ///< bytes of a message at most; 0: steps stay whole
+  int window = 4;           ///< segments of a stream in flight
+  CostModel cost = {};
+};
+
+/// Seconds from the start, which is the same for all ranks, to the end of the last rank.
+///
+/// Each rank has one port to send and one to receive, which work at the same time, and one
+/// processor that reduces. A message holds both its ports for alpha + beta·bytes; it starts when
+/// both sides are ready and both ports are free, the one that has been ready longest first. Copying
+/// and rounding cost nothing. Otherwise ranks follow the executor's rules (see Replay).
+///
+/// Time and memory of the simulation grow with the number of messages: seconds for 10,000 ranks and
+/// algorithms of log2 n steps, but 2·10^8 messages for a ring of 10,000.
+double simulate(const Algorithm& algorithm, const transport::Topology& topology,
+                const Scenario& scenario);
+
+}  // namespace rondo::collectives
