@@ -23,7 +23,8 @@ void for_each_run(int first, int count, int size, Visit visit) {
 ///
 ///   rank r, step k:  send all that it has, r … r+2^k-1  →  r-2^k      receive as much  ←  r+2^k
 ///
-/// Steps ⌈log2 n⌉; each rank sends (n-1)/n of the result, the least possible. For small blocks.
+/// Steps ⌈log2 n⌉; blocks that go round the end are a message of their own. Each rank sends (n-1)/n
+/// of the result, the least possible. For small blocks.
 Plan bruck_allgather(const Group& group) {
   const int size = group.size;
   const Rank rank = group.rank;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <numeric>
 
 #include <fmt/core.h>
 
@@ -81,6 +82,14 @@ int Plan::add_scratch(int like) {
   assert(like >= 0 && like < blocks_);
   scratch_.push_back(like);
   return static_cast<int>(scratch_.size()) - 1;
+}
+
+std::vector<int> Plan::layout_blocks(const Place& place) const {
+  std::vector<int> blocks(static_cast<std::size_t>(place.count));
+  std::iota(blocks.begin(), blocks.end(), place.first);
+  if (place.space == Space::scratch)
+    for (int& block : blocks) block = scratch_[static_cast<std::size_t>(block)];
+  return blocks;
 }
 
 void Plan::add(const Step& step) {

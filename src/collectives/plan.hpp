@@ -111,6 +111,8 @@ class Plan {
   const std::vector<Step>& steps() const { return steps_; }
   /// For each scratch block, the layout block whose size it has.
   const std::vector<int>& scratch() const { return scratch_; }
+  /// The layout blocks whose sizes the blocks of a place have.
+  std::vector<int> layout_blocks(const Place& place) const;
 
  private:
   enum class State : std::uint8_t { input, partial, finished };

@@ -44,10 +44,11 @@ struct Node {
 };
 
 struct Completion {
-  double time;
+  double begin;
+  double end;
   Event event;
 
-  friend bool operator>(const Completion& a, const Completion& b) { return a.time > b.time; }
+  friend bool operator>(const Completion& a, const Completion& b) { return a.end > b.end; }
 };
 
 class Simulator {
@@ -57,21 +58,23 @@ class Simulator {
         nodes_(plans.size()),
         replay_(std::move(plans), layout, {scenario.segment, separate}, scenario.window) {}
 
-  double run() {
+  Outcome run() {
     accept_events();
     while (!completions_.empty()) {
-      now_ = completions_.top().time;
-      while (!completions_.empty() && completions_.top().time == now_) complete_next();
+      now_ = completions_.top().end;
+      while (!completions_.empty() && completions_.top().end == now_) complete_next();
       accept_events();
     }
-    return now_;
+    return {now_, std::move(messages_)};
   }
 
  private:
   void complete_next() {
-    const Event event = completions_.top().event;
+    const auto [begin, end, event] = completions_.top();
     completions_.pop();
     if (event.kind == Event::Kind::message) {
+      messages_.push_back({event.sender.rank, event.receiver.rank, replay_.piece(event.sender).step,
+                           replay_.piece(event.receiver).step, begin, end});
       get(nodes_, event.sender.rank).send.busy = false;
       get(nodes_, event.receiver.rank).receive.busy = false;
       freed_.push_back(event.sender.rank);
@@ -106,8 +109,9 @@ class Simulator {
     }
     double& free = get(nodes_, event.receiver.rank).processor_free;
     const auto bytes = static_cast<double>(replay_.piece(event.receiver).target.size());
-    free = std::max(free, now_) + cost_.gamma * bytes;
-    completions_.push({free, event});
+    const double begin = std::max(free, now_);
+    free = begin + cost_.gamma * bytes;
+    completions_.push({begin, free, event});
   }
 
   /// Starts what can start at the ports where something has changed.
@@ -134,21 +138,22 @@ class Simulator {
     port.waiting.erase(transfer);
     peer.waiting.erase(transfer);
     const auto bytes = static_cast<double>(replay_.piece(transfer.event.sender).source.size());
-    completions_.push({now_ + cost_.alpha + cost_.beta * bytes, transfer.event});
+    completions_.push({now_, now_ + cost_.alpha + cost_.beta * bytes, transfer.event});
   }
 
   CostModel cost_;
   std::vector<Node> nodes_;
   Replay replay_;
   double now_ = 0;
+  std::vector<Message> messages_;
   std::vector<Rank> freed_;  // ranks at whose ports something may start
   std::priority_queue<Completion, std::vector<Completion>, std::greater<>> completions_;
 };
 
 }  // namespace
 
-double simulate(const Algorithm& algorithm, const transport::Topology& topology,
-                const Scenario& scenario) {
+Outcome simulate(const Algorithm& algorithm, const transport::Topology& topology,
+                 const Scenario& scenario) {
   std::vector<Plan> plans;
   Group group{0, topology.size(), &topology};
   for (; group.rank < group.size; ++group.rank) plans.push_back(algorithm.plan(group));

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
+#include "collectives/plan.hpp"
 #include "collectives/registry.hpp"
 
 namespace rondo::collectives {
@@ -21,7 +23,23 @@ struct Scenario {
   CostModel cost = {};
 };
 
-/// Seconds from the start, which is the same for all ranks, to the end of the last rank.
+/// One message: its sides' ranks, the numbers of their steps, and when it held the ports.
+struct Message {
+  Rank from;
+  Rank to;
+  int send_step;
+  int receive_step;
+  double begin;
+  double end;
+};
+
+/// What came of a scenario.
+struct Outcome {
+  double seconds = 0;             ///< from the common start to the end of the last rank
+  std::vector<Message> messages;  ///< in the order of their ends
+};
+
+/// Runs the plans of all ranks without a cluster.
 ///
 /// Each rank has one port to send and one to receive, which work at the same time, and one
 /// processor that reduces. A message holds both its ports for alpha + beta·bytes; it starts when
@@ -30,7 +48,7 @@ struct Scenario {
 ///
 /// Time and memory of the simulation grow with the number of messages: seconds for 10,000 ranks and
 /// algorithms of log2 n steps, but 2·10^8 messages for a ring of 10,000.
-double simulate(const Algorithm& algorithm, const transport::Topology& topology,
-                const Scenario& scenario);
+Outcome simulate(const Algorithm& algorithm, const transport::Topology& topology,
+                 const Scenario& scenario);
 
 }  // namespace rondo::collectives

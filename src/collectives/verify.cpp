@@ -49,14 +49,6 @@ void check_steps(const Plan& plan) {
   }
 }
 
-/// The blocks of the layout whose sizes a place has, one after another.
-std::vector<int> labels(const Plan& plan, const Place& place) {
-  std::vector<int> blocks;
-  for (int block = place.first; block < place.first + place.count; ++block)
-    blocks.push_back(place.space == Space::scratch ? get(plan.scratch(), block) : block);
-  return blocks;
-}
-
 /// The messages of one stream, as its two sides see them.
 struct Messages {
   std::vector<const Step*> sent;
@@ -81,8 +73,8 @@ void check_messages(const std::vector<Plan>& plans, bool same_blocks) {
     for (std::size_t i = 0; i < messages.sent.size(); ++i) {
       const Step& sent = *messages.sent[i];
       const Step& received = *messages.received[i];
-      const bool same = same_blocks ? labels(get(plans, from), sent.source) ==
-                                          labels(get(plans, to), received.target)
+      const bool same = same_blocks ? get(plans, from).layout_blocks(sent.source) ==
+                                          get(plans, to).layout_blocks(received.target)
                                     : sent.source.count == received.target.count;
       if (!same || sent.value != received.value)
         fail(to, received, fmt::format("rank {} does this instead: {}", from, describe(sent)));

@@ -19,7 +19,7 @@ double time(double messages, double bytes, double reduced = 0) {
 
 double simulated(Collective collective, std::string_view name, int ranks, Scenario scenario) {
   scenario.cost = kCost;
-  return simulate(find_algorithm(collective, name), Topology::spread(ranks), scenario);
+  return simulate(find_algorithm(collective, name), Topology::spread(ranks), scenario).seconds;
 }
 
 void expect_near(double actual, double expected) { EXPECT_NEAR(actual, expected, 1e-9 * expected); }
@@ -91,6 +91,19 @@ TEST(Simulate, DoubleBinaryTreesBeatTheRingOnManyRanksAndTheTreeOnLargeMessages)
   const double trees = simulated(Collective::allreduce, "double_binary_tree", 256, large);
   EXPECT_LT(trees, simulated(Collective::allreduce, "ring", 256, large));
   EXPECT_LT(trees, simulated(Collective::allreduce, "binomial_tree", 256, large));
+}
+
+TEST(Simulate, TellsWhenEachMessageTravelled) {
+  const Scenario scenario{.bytes = 3, .cost = {.alpha = 1}};
+  const auto outcome =
+      simulate(find_algorithm(Collective::allreduce, "ring"), Topology::spread(3), scenario);
+  ASSERT_EQ(outcome.messages.size(), 12u);
+  for (std::size_t i = 0; i < 12; ++i) {
+    const Message& message = outcome.messages[i];
+    EXPECT_EQ(message.to, (message.from + 1) % 3);
+    EXPECT_EQ(message.begin, static_cast<double>(i / 3));
+    EXPECT_EQ(message.end, message.begin + 1);
+  }
 }
 
 TEST(Simulate, TenThousandRanks) {
