@@ -27,6 +27,7 @@ test_packages=(
   mpich
   libbenchmark-dev
   libgtest-dev
+  libbenchmark-dev
   librapidcheck-dev
   ccache       # five builds of the same sources
   python3      # the layer check, and tests that start jobs

@@ -57,7 +57,7 @@ run_tests() {
   shift 3
   echo "── $part: building"
   local options=(-DRONDO_WERROR=ON)
-  [[ $preset != release ]] || options+=(-DRONDO_BUILD_TESTS=ON)
+  [[ $preset != release ]] || options+=(-DRONDO_BUILD_TESTS=ON -DRONDO_BUILD_BENCHMARKS=ON)
   build_preset "$preset" "$targets" "${options[@]}" || return 1
   echo "── $part: testing"
   (cd "$root" && ctest --preset "$preset" --parallel "$(nproc)" "$@") 2>&1 |

@@ -30,9 +30,10 @@ case ${1:-} in
 esac
 
 install_dependencies build
-# A first build leaves the tests out, which want more packages; later ones stay as they are.
+# A first build leaves out what wants more packages; a build folder that is there stays as it is.
 options=()
-[[ -e $root/build/CMakeCache.txt ]] || options=(-DRONDO_BUILD_TESTS=OFF)
+[[ -e $root/build/CMakeCache.txt ]] ||
+  options=(-DRONDO_BUILD_TESTS=OFF -DRONDO_BUILD_BENCHMARKS=OFF)
 build_preset release train_linear "${options[@]}"
 launch=()
 launcher "$root/build" "$ranks"
