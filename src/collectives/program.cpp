@@ -62,9 +62,10 @@ class InputLoader {
 
   void append(Step step, std::vector<Step>& steps) {
     const bool is_load = step.kind == StepKind::copy;
-    const bool reads_partial_input = reads_source(step.kind) && step.value == Value::partial &&
-                                     step.source.space == Space::input;
-    if (reads_partial_input && !is_load) {
+    const bool reads_partial =
+        step.kind == StepKind::finish ||
+        (reads_source(step.kind) && step.value == Value::partial && !is_load);
+    if (reads_partial && step.source.space == Space::input) {
       load(step.source, steps);
       step.source.space = Space::output;
     }

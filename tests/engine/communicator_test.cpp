@@ -20,6 +20,15 @@ TEST(Communicator, AllreduceSumsOverRanks) {
   });
 }
 
+TEST(Communicator, ScalesInputsHoweverFewRanksThereAre) {
+  for (const int ranks : {1, 2, 3})
+    testing::run_communicators(ranks, [&](Communicator& world) {
+      std::vector<double> data(5, 6.0);
+      world.allreduce(std::span(data), ReduceOp::sum, {.scale = 0.5});
+      for (const double element : data) EXPECT_EQ(element, 3.0 * ranks);
+    });
+}
+
 TEST(Communicator, TellsBothSidesOfAMismatch) {
   const auto errors = testing::errors_of_communicators(3, [](Communicator& world) {
     std::vector<float> data(world.rank() == 2 ? 11 : 10);
