@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+#include <fmt/core.h>
+
 #include <rondo/error.hpp>
 
 #include "train/golden.hpp"
@@ -21,7 +23,7 @@ struct Model {
 
   Model(const json& shapes, const json& start) {
     for (std::size_t p = 0; p < shapes.size(); ++p) {
-      parameters.emplace_back("p" + std::to_string(p), shapes[p].get<std::vector<std::size_t>>());
+      parameters.emplace_back(fmt::format("p{}", p), shapes[p].get<std::vector<std::size_t>>());
       std::ranges::copy(start[p].get<std::vector<T>>(), parameters[p].value().data());
     }
   }

@@ -20,7 +20,8 @@ namespace rondo::train {
 struct ReducerOptions {
   std::size_t bucket_bytes = std::size_t{25} << 20;  ///< a bucket's most, but for huge parameters
   std::size_t first_bucket_bytes = std::size_t{1} << 20;  ///< likewise, of the first to be ready
-  rondo::Options collective;  ///< for each all-reduce; `scale` is the reducer's own and must be 1
+  rondo::Options collective =
+      {};  ///< for each all-reduce; `scale` is the reducer's own and must be 1
 };
 
 /// What a step's reduction was.
