@@ -137,7 +137,7 @@ std::string Health::census(std::uint64_t sequence, std::chrono::milliseconds pat
     if (!ranks.empty())
       text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", list_ranks(ranks), what);
   };
-  say(silent, "silent (stopped, dead, or in its own code without a progress thread)");
+  say(silent, "silent (finished, stopped, dead, or in its own code without a progress thread)");
   say(left, "left through MPI_Finalize");
   for (const auto& [last, ranks] : alive)
     say(ranks, fmt::format("alive, last operation #{}", last));

@@ -1,5 +1,6 @@
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -24,6 +25,9 @@ using transport::mpi_is_running;
 
 bool inside_run_main = false;  // it reports what is thrown, and then aborts
 
+/// Where the ranks of an Environment that owns MPI meet before MPI_Finalize.
+MPI_Comm farewell = MPI_COMM_NULL;
+
 /// True if this call initialised MPI.
 bool initialize_mpi(int* argc, char*** argv) {
   int finalized = 0;
@@ -38,6 +42,7 @@ bool initialize_mpi(int* argc, char*** argv) {
   if (initialized != 0) return false;
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &farewell), "MPI_Comm_dup");
   return true;
 }
 
@@ -96,6 +101,21 @@ bool start(int* argc, char*** argv) {
   abort_job();
 }
 
+/// MPI_Finalize has no deadline, and Open MPI's launcher may hang when the job is aborted while
+/// some ranks are in it. So all ranks meet before.
+void meet_and_finalize() {
+  // Longer than an operation may take and fail: a rank that is stuck in one knows more than this.
+  const auto timeout = core::Settings::from_environment().timeout + std::chrono::seconds(5);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(farewell, &request), "MPI_Ibarrier");
+  if (!transport::complete_by(request, std::chrono::steady_clock::now() + timeout))
+    report_and_abort(
+        "this rank has finished, but not all others have by the deadline: one of them "
+        "is stuck or stopped (raise RONDO_TIMEOUT if it only needs longer)");
+  check(MPI_Comm_free(&farewell), "MPI_Comm_free");
+  check(MPI_Finalize(), "MPI_Finalize");
+}
+
 }  // namespace
 
 Environment::Environment(int& argc, char**& argv)
@@ -113,7 +133,12 @@ Environment::~Environment() {
         "rank "
         "waits for this one (use rondo::run_main to see its message)");
   }
-  if (owns_mpi_) MPI_Finalize();
+  if (!owns_mpi_) return;
+  try {
+    meet_and_finalize();
+  } catch (const std::exception& error) {
+    report_and_abort(error.what());
+  }
 }
 
 int run_main(int argc, char** argv, int (*body)(int argc, char** argv)) {
