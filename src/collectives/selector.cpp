@@ -1,6 +1,8 @@
 #include "collectives/selector.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,23 +27,6 @@ const Algorithm* find(Collective collective, std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-const Algorithm* first_deterministic(Collective collective) {
-  const auto matches = [&](const Algorithm& algorithm) {
-    return algorithm.collective == collective && algorithm.deterministic;
-  };
-  const auto all = algorithms();
-  const auto found = std::find_if(all.begin(), all.end(), matches);
-  return found == all.end() ? nullptr : &*found;
-}
-
-const Algorithm& first_of(Collective collective) {
-  const auto matches = [&](const Algorithm& algorithm) {
-    return algorithm.collective == collective;
-  };
-  const auto all = algorithms();
-  return *std::find_if(all.begin(), all.end(), matches);
-}
-
 /// Whether a name that came from outside may serve; refuses what can't be done.
 const Algorithm* forced(const Request& request, Choice& choice) {
   const Algorithm* algorithm = nullptr;
@@ -62,24 +47,45 @@ const Algorithm* forced(const Request& request, Choice& choice) {
   return algorithm;
 }
 
-std::string_view by_size(const Request& request, Choice& choice) {
-  const bool small = request.bytes <= kSmall;
-  switch (request.collective) {
-    case Collective::allreduce:
-      if (small) {
-        choice.reason = "small: fewest steps";
-        return "recursive_doubling";
-      }
-      if (request.bytes <= kMedium) {
-        choice.reason = "medium: few steps, each byte sent twice";
-        return "halving_doubling";
-      }
-      choice.reason = "large: fewest bytes per link";
-      return "ring";
-    default:
-      choice.reason = "the collective's default";
-      return "";
-  }
+/// What serves messages of one size class: an algorithm for any order of adding, and one for the
+/// canonical order.
+struct Preference {
+  Collective collective;
+  std::size_t up_to_bytes;
+  std::string_view algorithm;
+  std::string_view deterministic;
+  std::string_view reason;
+};
+
+constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
+
+using enum Collective;
+// clang-format off
+constexpr std::array kPreferences{
+    Preference{allreduce, kSmall, "recursive_doubling", "butterfly_small", "small: fewest steps"},
+    Preference{allreduce, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
+    Preference{reduce, kSmall, "binomial_tree", "butterfly_small", "small: fewest steps"},
+    Preference{reduce, kAnySize, "double_binary_tree", "butterfly", "large: pipelined"},
+    Preference{broadcast, kMedium, "binomial_tree", "", "small: fewest steps"},
+    Preference{broadcast, kAnySize, "double_binary_tree", "", "large: pipelined"},
+    Preference{reduce_scatter, kSmall, "direct", "butterfly_small", "small: one step"},
+    Preference{reduce_scatter, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
+    Preference{allgather, kSmall, "bruck", "", "small: fewest steps"},
+    Preference{allgather, kAnySize, "ring", "", "large: fewest bytes on every link"},
+    Preference{all_to_all, kAnySize, "pairwise", "", "each block goes straight to its rank"},
+    Preference{gather, kSmall, "binomial_tree", "", "small: fewest steps"},
+    Preference{gather, kAnySize, "direct", "", "large: each byte sent once"},
+    Preference{scatter, kSmall, "binomial_tree", "", "small: fewest steps"},
+    Preference{scatter, kAnySize, "direct", "", "large: each byte sent once"},
+};
+// clang-format on
+
+const Preference& preferred(const Request& request) {
+  const auto serves = [&](const Preference& preference) {
+    return preference.collective == request.collective && request.bytes <= preference.up_to_bytes;
+  };
+  return *std::find_if(kPreferences.begin(), kPreferences.end(), serves);
 }
 
 }  // namespace
@@ -89,18 +95,11 @@ Choice select(const Request& request) {
   choice.segment_bytes = request.segment_bytes != 0 ? request.segment_bytes : kSegment;
   choice.algorithm = forced(request, choice);
   if (choice.algorithm != nullptr) return choice;
-  if (request.deterministic && reduces(request.collective)) {
-    choice.algorithm = first_deterministic(request.collective);
-    choice.reason = "deterministic mode";
-    if (choice.algorithm == nullptr)
-      throw Error(ErrorCode::usage, fmt::format("{} has no deterministic algorithm; turn "
-                                                "deterministic off for this call",
-                                                name_of(request.collective)));
-    return choice;
-  }
-  const std::string_view name = by_size(request, choice);
-  const Algorithm* found = find(request.collective, name);
-  choice.algorithm = found != nullptr ? found : &first_of(request.collective);
+  const Preference& preference = preferred(request);
+  const bool canonical = request.deterministic && reduces(request.collective);
+  choice.algorithm = &find_algorithm(request.collective,
+                                     canonical ? preference.deterministic : preference.algorithm);
+  choice.reason = canonical ? "deterministic mode" : preference.reason;
   return choice;
 }
 
