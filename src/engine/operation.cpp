@@ -19,12 +19,6 @@ using Clock = std::chrono::steady_clock;
 /// How long an operation in trouble waits for the agreement to tell every rank the reason.
 constexpr std::chrono::seconds kPatience{1};
 
-/// In deterministic mode a reduce is computed as an all-reduce whose result the others drop: the
-/// canonical value depends on the ranks' true numbers, which a root must not change.
-bool computed_by_allreduce(const Call& call, bool deterministic) {
-  return call.collective == Collective::reduce && deterministic;
-}
-
 Arithmetic arithmetic_of(const Call& call, const Terms& terms, DataType type, int size) {
   if (!collectives::reduces(call.collective)) return Arithmetic(type);
   return Arithmetic(type, call.op, size, call.scale, terms.narrow);
@@ -55,8 +49,7 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
 
 Choice Operation::choose(const Call& call, const Terms& terms, std::size_t message_bytes) const {
   collectives::Request request;
-  const bool by_allreduce = computed_by_allreduce(call, terms.deterministic);
-  request.collective = by_allreduce ? Collective::allreduce : call.collective;
+  request.collective = call.collective;
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
   request.ranks = transport_.size();
@@ -99,24 +92,22 @@ void Operation::start_data(const Call& call, const Terms& terms, const Choice& c
   const DataType type = type_of(call, transport_.rank());
   collectives::Operands operands;
   operands.arithmetic = arithmetic_of(call, terms, type, transport_.size());
-  const bool by_allreduce = computed_by_allreduce(call, terms.deterministic);
-  const Rank root = by_allreduce ? 0 : call.root;
   bool is_new = false;
   const bool load = collectives::reduces(call.collective) && operands.arithmetic.must_load();
-  const collectives::Program& program = programs.get(*choice.algorithm, root, load, is_new);
+  const collectives::Program& program = programs.get(*choice.algorithm, call.root, load, is_new);
   if (is_new)
     core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature_),
                                                 choice.algorithm->name, choice.reason));
   set_layouts(call, program.blocks());
 
   operands.input = {bytes(call.input.data), 0};
-  operands.output = output_window(call, by_allreduce);
+  operands.output = output_window(call);
   if (call.collective == Collective::allgather || call.collective == Collective::gather)
     operands.input.origin = input_layout_.offset(transport_.rank());
   operands.input_layout = &input_layout_;
   operands.output_layout = &output_layout_;
   const bool has_whole_output =
-      call.collective == Collective::allreduce || by_allreduce ||
+      call.collective == Collective::allreduce ||
       (call.collective == Collective::reduce && call.root == transport_.rank());
   operands.partials_in_output = !collectives::reduces(call.collective) ||
                                 (has_whole_output && operands.arithmetic.partial_is_element());
@@ -159,12 +150,10 @@ void Operation::set_layouts(const Call& call, int blocks) {
   input_layout_ = output_layout_;
 }
 
-Window Operation::output_window(const Call& call, bool by_allreduce) {
+Window Operation::output_window(const Call& call) const {
   Window window{bytes(call.output.data), 0};
   if (call.collective == Collective::reduce_scatter || call.collective == Collective::scatter)
     window.origin = output_layout_.offset(transport_.rank());
-  if (by_allreduce && call.root != transport_.rank())
-    window.data = spare_output_.reserve(call.input.bytes());
   return window;
 }
 

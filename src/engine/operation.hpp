@@ -51,7 +51,7 @@ class Operation {
   void start_data(const Call& call, const Terms& terms, const collectives::Choice& choice,
                   ProgramCache& programs);
   void set_layouts(const Call& call, int blocks);
-  collectives::Window output_window(const Call& call, bool by_allreduce);
+  collectives::Window output_window(const Call& call) const;
   bool step_data();
   void throw_conflict() const;
 
@@ -61,7 +61,6 @@ class Operation {
   collectives::Signature signature_;
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;
-  collectives::Workspace spare_output_;  // for ranks that must compute what they don't keep
   bool has_data_ = false;
   // A failure met in the data is held back for a moment: the agreement may know a better reason.
   std::optional<Error> data_error_;

@@ -32,7 +32,7 @@ const Program& ProgramCache::get(const Algorithm& algorithm, Rank root, bool loa
     }
   const int size = topology_.size();
   const Topology seen = renumbered(topology_, root);
-  const Group group{(rank_ - root + size) % size, size, &seen};
+  const Group group{(rank_ - root + size) % size, size, &seen, (size - root) % size};
   Binding binding;
   binding.root = root;
   binding.rotate_blocks =
