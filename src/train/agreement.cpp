@@ -9,24 +9,14 @@
 
 #include <rondo/communicator.hpp>
 
+#include "core/digest.hpp"
+
 namespace rondo::train {
 
-namespace {
-
-/// FNV-1a (Fowler, Noll & Vo, 1991).
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char character : text) {
-    hash ^= static_cast<unsigned char>(character);
-    hash *= 0x100000001b3U;
-  }
-  return hash;
-}
-
-}  // namespace
-
 void check_alike(Communicator& communicator, std::string_view what, std::string_view text) {
-  std::uint64_t mine = digest(text);
+  core::Digest digest;
+  digest.add(text);
+  const std::uint64_t mine = digest.value();
   std::vector<std::uint64_t> all(static_cast<std::size_t>(communicator.size()));
   communicator.allgather(ConstBuffer(std::span(&mine, 1)), Buffer(std::span(all)));
 
