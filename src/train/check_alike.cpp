@@ -1,4 +1,4 @@
-#include "train/agreement.hpp"
+#include "train/check_alike.hpp"
 
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ void check_alike(Communicator& communicator, std::string_view what, std::string_
   if (!others.empty())
     throw Error(ErrorCode::mismatch,
                 fmt::format("{} on rank {} differ from those of rank 0 in name, type, shape or "
-                            "order; make them alike on all ranks (this is rank {}, which has: {})",
+                            "order; make them alike on all ranks (rank {} has: {:.300})",
                             what, fmt::join(others, ", "), communicator.rank(), text));
 }
 
