@@ -64,16 +64,24 @@ run_tests() {
     tee "$logs/$part"
 }
 
-# Of these layers the tests start threads; those of core don't, and have nothing to race.
-threaded="tests_transport tests_collectives tests_engine tests_train"
+# Of these the tests start threads; those of core and of plans only compute, and have nothing to race.
+threaded=(transport collectives engine train)
+in_process=(core plans "${threaded[@]}")
+
+# run_in_process PRESET LABEL…: the tests of some layers, and nothing else, with a sanitizer.
+run_in_process() {
+  local preset=$1
+  shift
+  run_tests "$preset" "$preset" "${*/#/tests_}" -L "^($(IFS='|' && echo "$*"))\$"
+}
 
 run_part() {
   case $1 in
     release) run_tests release release all -LE package ;;
     package) run_tests package release all -L package ;;
     mpich) run_tests mpich mpich tests_mpi -L mpi ;;
-    asan) run_tests asan asan "tests_core $threaded" -LE 'mpi|package|project' ;;
-    tsan) run_tests tsan tsan "$threaded" -LE 'core|mpi|package|project' ;;
+    asan) run_in_process asan "${in_process[@]}" ;;
+    tsan) run_in_process tsan "${threaded[@]}" ;;
   esac
 }
 
@@ -82,7 +90,7 @@ summarize() {
   local part=$1 seconds=$2
   printf '%-8s %4d s  ' "$part" "$seconds"
   grep -h -E '^[0-9]+% tests passed' "$logs/$part" 2>/dev/null || echo "did not build or did not run"
-  sed -n '/^The following tests FAILED/,/^$/p' "$logs/$part" 2>/dev/null | sed 's/^/         /'
+  sed -n '/^The following tests FAILED/,/^Errors/{/^Errors/!p}' "$logs/$part" 2>/dev/null
 }
 
 [[ $with_install == no ]] || install_dependencies test

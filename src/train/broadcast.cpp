@@ -9,7 +9,7 @@
 
 #include <rondo/communicator.hpp>
 
-#include "train/check_alike.hpp"
+#include "train/agreement.hpp"
 
 namespace rondo::train {
 
