@@ -9,7 +9,7 @@
 
 #include <rondo/communicator.hpp>
 
-#include "train/agreement.hpp"
+#include "train/check_alike.hpp"
 
 namespace rondo::train {
 

@@ -10,7 +10,7 @@
 #include <rondo/shared_buffer.hpp>
 
 #include "core/log.hpp"
-#include "train/agreement.hpp"
+#include "train/check_alike.hpp"
 #include "train/bucket_plan.hpp"
 
 namespace rondo::train {

@@ -1,4 +1,4 @@
-#include "train/agreement.hpp"
+#include "train/check_alike.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,24 +9,14 @@
 
 #include <rondo/communicator.hpp>
 
+#include "core/digest.hpp"
+
 namespace rondo::train {
 
-namespace {
-
-/// FNV-1a (Fowler, Noll & Vo, 1991).
-std::uint64_t digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  for (const char character : text) {
-    hash ^= static_cast<unsigned char>(character);
-    hash *= 0x100000001b3U;
-  }
-  return hash;
-}
-
-}  // namespace
-
 void check_alike(Communicator& communicator, std::string_view what, std::string_view text) {
-  std::uint64_t mine = digest(text);
+  core::Digest digest;
+  digest.add(text);
+  const std::uint64_t mine = digest.value();
   std::vector<std::uint64_t> all(static_cast<std::size_t>(communicator.size()));
   communicator.allgather(ConstBuffer(std::span(&mine, 1)), Buffer(std::span(all)));
 
@@ -36,7 +26,7 @@ void check_alike(Communicator& communicator, std::string_view what, std::string_
   if (!others.empty())
     throw Error(ErrorCode::mismatch,
                 fmt::format("{} on rank {} differ from those of rank 0 in name, type, shape or "
-                            "order; make them alike on all ranks (this is rank {}, which has: {})",
+                            "order; make them alike on all ranks (rank {} has: {:.300})",
                             what, fmt::join(others, ", "), communicator.rank(), text));
 }
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <rondo/communicator.hpp>
+#include <rondo/train/dataset.hpp>
+#include <rondo/train/layer.hpp>
+#include <rondo/train/metrics.hpp>
+
+namespace rondo::train {
+
+/// Scores a model with one output on `samples`, each of which is counted once, by one rank.
+/// Collective: all ranks hold the same model, `data` and `samples`. T is float or double.
+template <class T>
+RegressionScore evaluate(Communicator& communicator, Layer<T>& model, const Dataset& data,
+                         std::span<const std::size_t> samples);
+
+}  // namespace rondo::train

@@ -1,0 +1,55 @@
+#include <rondo/train/loader.hpp>
+
+#include <rondo/error.hpp>
+
+namespace rondo::train {
+
+template <class T>
+Batch<T> gather_batch(const Dataset& data, std::span<const std::size_t> samples) {
+  Batch<T> batch;
+  batch.features.reserve(samples.size() * data.width());
+  batch.targets.reserve(samples.size());
+  for (const std::size_t sample : samples) {
+    for (const double value : data.row(sample)) batch.features.push_back(static_cast<T>(value));
+    batch.targets.push_back(static_cast<T>(data.targets[sample]));
+  }
+  return batch;
+}
+
+template <class T>
+Loader<T>::Loader(const Dataset& data, std::span<const std::size_t> samples, const Options& options)
+    : data_(data),
+      samples_(samples),
+      prefetch_(options.prefetch),
+      sampler_({samples.size(), options.batch_size, options.seed, options.rank, options.ranks}) {}
+
+template <class T>
+void Loader<T>::start(std::uint64_t epoch, std::size_t first_batch) {
+  prefetcher_.reset();  // ends the thread
+  sampler_.set_epoch(epoch);
+  next_ = first_batch;
+  prefetcher_ = std::make_unique<Prefetcher<Batch<T>>>([this] { return prepare(); }, prefetch_);
+}
+
+template <class T>
+std::optional<Batch<T>> Loader<T>::next() {
+  if (!prefetcher_) throw Error(ErrorCode::usage, "call start() before next()");
+  return prefetcher_->next();
+}
+
+template <class T>
+std::optional<Batch<T>> Loader<T>::prepare() {
+  if (next_ >= sampler_.batches()) return {};
+  std::vector<std::size_t> chosen = sampler_.local_samples(next_);
+  for (std::size_t& sample : chosen) sample = samples_[sample];
+  Batch<T> batch = gather_batch<T>(data_, chosen);
+  batch.index = next_++;
+  return batch;
+}
+
+template Batch<float> gather_batch(const Dataset&, std::span<const std::size_t>);
+template Batch<double> gather_batch(const Dataset&, std::span<const std::size_t>);
+template class Loader<float>;
+template class Loader<double>;
+
+}  // namespace rondo::train
