@@ -41,7 +41,7 @@ foreach(program rondo-plan rondo-info train_linear)
   endif()
 endforeach()
 if(RONDO_BUILD_EXAMPLES)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rondo
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/rondo/data
     FILES_MATCHING PATTERN "*.csv.gz" PATTERN "*.md")
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE

@@ -103,7 +103,7 @@ Choice select(const Request& request) {
   return choice;
 }
 
-void check_algorithm_name(std::string_view name) {
+void check_algorithm_name(std::string_view name, std::string_view source) {
   if (name.empty()) return;
   const auto all = algorithms();
   const auto matches = [&](const Algorithm& algorithm) { return algorithm.name == name; };
@@ -112,7 +112,7 @@ void check_algorithm_name(std::string_view name) {
   for (const Algorithm& algorithm : all) names.push_back(algorithm.name);
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
-  throw Error(ErrorCode::usage, fmt::format("RONDO_ALGORITHM={}: no such algorithm; there are {}",
+  throw Error(ErrorCode::usage, fmt::format("{} '{}': no such algorithm; there are {}", source,
                                             name, fmt::join(names, ", ")));
 }
 

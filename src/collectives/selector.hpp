@@ -32,7 +32,8 @@ struct Choice {
 /// collective doesn't have, or that can't do what deterministic mode wants.
 Choice select(const Request& request);
 
-/// Throws Error(usage) if no collective has an algorithm of this name (empty: fine).
-void check_algorithm_name(std::string_view name);
+/// Throws Error(usage) if no collective has an algorithm of this name (empty: fine). `source`
+/// is who named it, for the message.
+void check_algorithm_name(std::string_view name, std::string_view source);
 
 }  // namespace rondo::collectives

@@ -96,8 +96,8 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
                  const core::Settings& settings)
     : Session(Agreed{}, std::move(transport), defaults, settings) {
   adopt_settings_of_rank_0();
-  collectives::check_algorithm_name(default_algorithm_);
-  collectives::check_algorithm_name(settings_.algorithm);
+  collectives::check_algorithm_name(default_algorithm_, "Options::algorithm");
+  collectives::check_algorithm_name(settings_.algorithm, "RONDO_ALGORITHM");
 }
 
 Session::~Session() {

@@ -22,8 +22,8 @@
 namespace rondo::train {
 namespace {
 
-constexpr std::string_view kFormatKey = "format";
-constexpr std::string_view kFormat = "rondo checkpoint 1";
+constexpr std::string_view kFormatKey = "rondo";
+constexpr std::string_view kFormat = "checkpoint 1";
 constexpr std::string_view kSettingPrefix = "setting.";
 
 /// Reads numbers from the metadata of one file.

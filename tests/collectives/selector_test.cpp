@@ -63,9 +63,9 @@ TEST(Selector, RefusesAForcedAlgorithmThatIsNotDeterministic) {
 }
 
 TEST(Selector, KnowsTheNamesOfAlgorithms) {
-  EXPECT_NO_THROW(check_algorithm_name(""));
-  EXPECT_NO_THROW(check_algorithm_name("bruck"));
-  EXPECT_THROW(check_algorithm_name("rings"), Error);
+  EXPECT_NO_THROW(check_algorithm_name("", ""));
+  EXPECT_NO_THROW(check_algorithm_name("bruck", ""));
+  EXPECT_THROW(check_algorithm_name("rings", "RONDO_ALGORITHM"), Error);
 }
 
 }  // namespace
