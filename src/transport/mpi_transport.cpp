@@ -12,6 +12,7 @@
 #include <rondo/error.hpp>
 
 #include "core/log.hpp"
+#include "core/narrow.hpp"
 #include "transport/mpi_byte_run.hpp"
 #include "transport/mpi_check.hpp"
 #include "transport/node_identity.hpp"
@@ -78,6 +79,12 @@ std::vector<Introduction> introduce(MPI_Comm comm, int size, Deadline deadline) 
   return std::move(exchange->all);
 }
 
+std::size_t size_of(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  check(MPI_Get_elements_x(&status, MPI_BYTE, &bytes), "MPI_Get_elements_x");
+  return core::narrow<std::size_t>(bytes);
+}
+
 Topology topology_of(const std::vector<Introduction>& introductions) {
   std::unordered_map<std::uint64_t, int> numbers;
   std::vector<int> node_of;
@@ -133,15 +140,50 @@ Ticket MpiTransport::send(Rank peer, Tag tag, const void* data, std::size_t byte
 
 Ticket MpiTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes) {
   check_usable();
+  Pending pending{.is_send = false, .peer = peer, .tag = tag, .bytes = bytes, .data = data};
+  if (kTruncationIsFatal) {
+    pending.posted = false;
+    return pending_.add(pending);
+  }
   const MpiByteRun run(bytes, options_.max_count);
-  Pending pending{.is_send = false, .peer = peer, .tag = tag, .bytes = bytes};
   check(MPI_Irecv(data, run.count(), run.type(), peer, tag, data_.get(), &pending.request),
         "MPI_Irecv");
   return pending_.add(pending);
 }
 
+/// Lets the sender of a message that nobody wants go on. Its memory is never freed: the message may
+/// still be arriving when the process ends.
+void MpiTransport::drain(MPI_Message message, std::size_t bytes) const {
+  const MpiByteRun run(bytes, options_.max_count);
+  auto memory = std::make_unique<std::byte[]>(bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Imrecv(memory.release(), run.count(), run.type(), &message, &request), "MPI_Imrecv");
+  check(MPI_Request_free(&request), "MPI_Request_free");
+}
+
+/// Whether a receive that waits for a probe could be posted.
+bool MpiTransport::post_if_arrived(Ticket ticket) {
+  Pending& pending = pending_.at(ticket);
+  int arrived = 0;
+  MPI_Message message = MPI_MESSAGE_NULL;
+  MPI_Status status;
+  check(MPI_Improbe(pending.peer, pending.tag, data_.get(), &arrived, &message, &status),
+        "MPI_Improbe");
+  if (arrived == 0) return false;
+  if (size_of(status) != pending.bytes) {
+    drain(message, size_of(status));
+    check_size(pending_.remove(ticket), status);
+  }
+  const MpiByteRun run(pending.bytes, options_.max_count);
+  check(MPI_Imrecv(pending.data, run.count(), run.type(), &message, &pending.request),
+        "MPI_Imrecv");
+  pending.posted = true;
+  return true;
+}
+
 bool MpiTransport::test(Ticket ticket) {
   check_usable();
+  if (!pending_.at(ticket).posted && !post_if_arrived(ticket)) return false;
   int done = 0;
   MPI_Status status;
   const int code = MPI_Test(&pending_.at(ticket).request, &done, &status);
@@ -161,10 +203,8 @@ void MpiTransport::fail_test(const Pending& pending, int code) {
 }
 
 void MpiTransport::check_size(const Pending& receive, const MPI_Status& status) {
-  MPI_Count received = 0;
-  check(MPI_Get_elements_x(&status, MPI_BYTE, &received), "MPI_Get_elements_x");
-  if (std::cmp_not_equal(received, receive.bytes))
-    mismatch(receive, fmt::format("has {} bytes", received));
+  const std::size_t received = size_of(status);
+  if (received != receive.bytes) mismatch(receive, fmt::format("has {} bytes", received));
 }
 
 void MpiTransport::mismatch(const Pending& receive, const std::string& what) {

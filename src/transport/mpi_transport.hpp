@@ -65,10 +65,14 @@ class MpiTransport final : public Transport, private FinalizeListener {
     Rank peer = -1;
     Tag tag = 0;
     std::size_t bytes = 0;
+    void* data = nullptr;  // of a receive that waits for a probe
+    bool posted = true;
   };
 
   MpiTransport(MpiCommunicator data, const MpiOptions& options);
   void before_finalize() noexcept override;
+  bool post_if_arrived(Ticket ticket);
+  void drain(MPI_Message message, std::size_t bytes) const;
   void check_usable() const;
   void check_size(const Pending& receive, const MPI_Status& status);
   [[noreturn]] void fail_test(const Pending& pending, int code);
