@@ -49,7 +49,7 @@ class Transport {
   virtual std::string name() const = 0;
 
   /// Starts a message of `bytes` (any size, 0 included) to `peer`, which may be this rank. `data`
-  /// stays untouched and alive until complete.
+  /// stays untouched and alive until complete, which may be only when the receive is tested.
   virtual Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) = 0;
   /// Starts a receive; the message must have exactly `bytes`. A different size makes test() throw
   /// Error(mismatch).

@@ -87,8 +87,9 @@ TEST(MpiTransport, MessagesOfEverySizeArriveUnchanged) {
 TEST(MpiTransport, NullPointersAreFineForEmptyMessages) {
   MpiTransport transport(MPI_COMM_WORLD);
   const Ticket receive = transport.receive(transport.rank(), 0, nullptr, 0);
-  wait(transport, transport.send(transport.rank(), 0, nullptr, 0));
+  const Ticket send = transport.send(transport.rank(), 0, nullptr, 0);
   wait(transport, receive);
+  wait(transport, send);
 }
 
 TEST(MpiTransport, MessagesBeyondTheCountOfOneCallArriveUnchanged) {
@@ -161,8 +162,9 @@ TEST(MpiTransport, ACancelledReceiveLetsTheNextOneMatch) {
   const int sent = 42;
   int received = 0;
   const Ticket receive = transport.receive(self, 0, &received, sizeof received);
-  wait(transport, transport.send(self, 0, &sent, sizeof sent));
+  const Ticket send = transport.send(self, 0, &sent, sizeof sent);
   wait(transport, receive);
+  wait(transport, send);
   EXPECT_EQ(received, 42);
 }
 
@@ -196,8 +198,9 @@ TEST(MpiTransport, SplitOrdersByKeyThenRankAndKeepsTheGroupsApart) {
   const Rank peer = half->size() - 1 - half->rank();
   int received = -1;
   const Ticket receive = half->receive(peer, 0, &received, sizeof received);
-  wait(*half, half->send(peer, 0, &rank, sizeof rank));
+  const Ticket send = half->send(peer, 0, &rank, sizeof rank);
   wait(*half, receive);
+  wait(*half, send);
   EXPECT_EQ(received % 2, rank % 2);
 
   const auto none = transport.split(rank == 0 ? -1 : 0, 0);
