@@ -40,10 +40,13 @@ class Renumbering {
   bool rotates(const Place& place) const {
     return binding_.rotate_blocks && place.space != Space::scratch;
   }
-  /// How many blocks, from the `done`-th on, stay consecutive after renumbering.
+  /// How many blocks, from the `done`-th on, stay consecutive after renumbering. Scratch blocks are
+  /// cut where those that they stand for wrap around, so that both ends of a message cut it alike.
   int run(const Place& place, int done) const {
-    if (!rotates(place)) return std::numeric_limits<int>::max();
-    return plan_.blocks() - block(place.first + done);
+    if (!binding_.rotate_blocks) return std::numeric_limits<int>::max();
+    const int first = place.first + done;
+    const bool stands_for_another = place.space == Space::scratch;
+    return plan_.blocks() - block(stands_for_another ? plan_.scratch()[first] : first);
   }
   Place place(const Place& place, int done, int count) const {
     const int first = place.first + done;
