@@ -39,7 +39,9 @@ class Operation {
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
-  bool progressed() const { return agreement_.progressed() || executor_.progressed(); }
+  bool progressed() const {
+    return agreement_.progressed() || (has_data_ && executor_.progressed());
+  }
   void cancel();
 
   const collectives::Signature& signature() const { return signature_; }
