@@ -9,7 +9,7 @@
 
 #include "core/guarded.hpp"
 #include "core/instruction_set_test.hpp"
-#include "core/reduce_reference.hpp"
+#include "support/reduce_reference.hpp"
 
 namespace rondo::core {
 namespace {

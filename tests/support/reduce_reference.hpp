@@ -18,7 +18,7 @@ namespace rondo::core::reference {
 
 /// Calls function.operator()<T>() with the C++ type of `type`.
 template <class Function>
-void with_type(DataType type, Function function) {
+decltype(auto) with_type(DataType type, Function function) {
   switch (type) {
     case DataType::int8:
       return function.template operator()<std::int8_t>();
@@ -39,8 +39,9 @@ void with_type(DataType type, Function function) {
     case DataType::float32:
       return function.template operator()<float>();
     case DataType::float64:
-      return function.template operator()<double>();
+      break;
   }
+  return function.template operator()<double>();
 }
 
 /// Calls function.operator()<T>(op) for every type and operation.

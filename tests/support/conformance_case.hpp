@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rondo/communicator.hpp>
+
+#include "collectives/registry.hpp"
+#include "support/guarded_memory.hpp"
+#include "support/reference.hpp"
+#include "transport/topology.hpp"
+
+namespace rondo::testing {
+
+using collectives::Collective;
+
+enum class Where : std::uint8_t { out_of_place, in_place };
+
+/// Where buffers begin, behind a 64-byte boundary.
+enum class Alignment : std::uint8_t { aligned, one_element, odd_byte };
+
+/// One call of a collective, with every argument that the suite varies.
+struct Case {
+  Collective collective = Collective::allreduce;
+  std::string_view algorithm;  // empty: the selector's choice
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  std::size_t count = 0;  // of the message, or of a rank's block where each has one
+  bool uneven = false;    // the …_v call, with blocks of very different sizes made of `count`
+  Where where = Where::out_of_place;
+  Alignment alignment = Alignment::aligned;
+  Rank root = 0;
+  std::size_t segment_bytes = 0;
+  Wire wire = Wire::wide;
+  double scale = 1.0;
+  bool deterministic = false;
+
+  std::string describe() const;
+  Options options() const;
+};
+
+/// True where there is an …_v call.
+bool has_uneven_blocks(Collective collective);
+/// True where input and output may be the same memory.
+bool can_be_in_place(Collective collective);
+/// True where all ranks end with the same output.
+bool is_alike_on_all_ranks(Collective collective);
+
+/// What the ranks of a communicator expect of reductions: made before they start, and shared.
+class References {
+ public:
+  References(const transport::Topology& topology, std::span<const Case> cases);
+  const Reference& of(const Case& conformance_case) const;
+
+ private:
+  std::map<Reduction, Reference> references_;
+};
+
+/// What one rank found in running cases one after another.
+struct Findings {
+  std::vector<std::uint64_t> digests;  // of the output of each case
+  std::vector<std::string> faults;     // in words, at most kMostFaults of them
+
+  static constexpr std::size_t kMostFaults = 10;
+};
+
+/// Runs every case, checking output, input and what lies around them. Collective.
+Findings run_cases(Communicator& communicator, std::span<const Case> cases,
+                   const References& references);
+
+}  // namespace rondo::testing
