@@ -60,12 +60,12 @@ constexpr std::array kAlgorithms{
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
 
 const Algorithm& find_algorithm(Collective collective, std::string_view name) {
+  for (const Algorithm& algorithm : kAlgorithms)
+    if (algorithm.collective == collective && algorithm.name == name) return algorithm;
   std::string known;
-  for (const Algorithm& algorithm : kAlgorithms) {
-    if (algorithm.collective != collective) continue;
-    if (algorithm.name == name) return algorithm;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", algorithm.name);
-  }
+  for (const Algorithm& algorithm : kAlgorithms)
+    if (algorithm.collective == collective)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", algorithm.name);
   throw Error(ErrorCode::usage,
               fmt::format("{} has no algorithm \"{}\"; it has: {}", name_of(collective), name,
                           known.empty() ? "none to choose from" : known));

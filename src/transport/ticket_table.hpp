@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cassert>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,11 @@ namespace rondo::transport {
 template <class Entry>
 class TicketTable {
  public:
+  TicketTable() {
+    slots_.reserve(kUsual);
+    free_.reserve(kUsual);
+  }
+
   Ticket add(Entry entry) {
     if (free_.empty()) {
       slots_.push_back({std::move(entry), true});
@@ -46,6 +52,8 @@ class TicketTable {
   }
 
  private:
+  static constexpr std::size_t kUsual = 256;  // more than most plans have in flight
+
   struct Slot {
     Entry entry;
     bool in_use;
