@@ -31,4 +31,5 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return rondo::testing::allocate(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
