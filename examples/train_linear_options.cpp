@@ -37,13 +37,13 @@ void add_training_options(CLI::App& app, Options& options) {
   app.add_option("--max-steps", options.max_steps, "stop after so many steps in all; 0: don't")
       ->capture_default_str();
   app.add_option("--batch-size", options.batch_size, "samples in a step, of all ranks together")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
       ->capture_default_str();
   app.add_option("--optimizer", options.optimizer)
       ->check(CLI::IsMember({"sgd", "adam", "adamw", "rmsprop"}))
       ->capture_default_str();
   app.add_option("--lr", options.learning_rate, "learning rate")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--momentum", options.momentum, "of sgd")
       ->check(CLI::Range(0.0, 1.0))
@@ -54,7 +54,7 @@ void add_training_options(CLI::App& app, Options& options) {
       ->default_str("cosine");
   app.add_option("--warmup", options.warmup, "steps of linear warm-up")->capture_default_str();
   app.add_option("--weight-decay", options.weight_decay, "[0; adamw: 0.01]")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e6));
   app.add_option("--dtype", options.float64, "f32 or f64")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, bool>{{"f32", false}, {"f64", true}}))
