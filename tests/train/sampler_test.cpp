@@ -106,7 +106,8 @@ TEST(Sampler, RefusesWhatMakesNoSense) {
 }
 
 TEST(DistributedSampler, AgreesWithPyTorch) {
-  for (const auto& order : testing::golden("samplers.json").at("orders")) {
+  const auto golden = testing::golden("samplers.json");
+  for (const auto& order : golden.at("orders")) {
     const int ranks = order.at("ranks");
     for (Rank rank = 0; rank < ranks; ++rank) {
       DistributedSampler sampler({.samples = order.at("samples"),
@@ -124,9 +125,10 @@ TEST(DistributedSampler, AgreesWithPyTorch) {
 }
 
 TEST(DistributedSampler, PermutesAsPyTorchDoes) {
-  for (const auto& golden : testing::golden("samplers.json").at("permutations")) {
-    const Indices order = torch_randperm(golden.at("samples"), golden.at("seed"));
-    EXPECT_EQ(digest(order), golden.at("digest").get<std::uint64_t>()) << golden.dump();
+  const auto golden = testing::golden("samplers.json");
+  for (const auto& expected : golden.at("permutations")) {
+    const Indices order = torch_randperm(expected.at("samples"), expected.at("seed"));
+    EXPECT_EQ(digest(order), expected.at("digest").get<std::uint64_t>()) << expected.dump();
   }
 }
 
