@@ -15,7 +15,7 @@ namespace rondo::train {
 ///
 /// Collective: all ranks hold the same `data` and `samples`, and get the same bits. Throws
 /// Error(usage) naming the columns that are linear combinations of others, if there are any: a
-/// pivot fell below 1e-11 of the largest, where float64 normal equations lose their last digits.
+/// pivot fell below 1e-11 of the largest diagonal element, so the features should be standardised.
 std::vector<double> least_squares(Communicator& communicator, const Dataset& data,
                                   std::span<const std::size_t> samples);
 
