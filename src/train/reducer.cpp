@@ -10,8 +10,8 @@
 #include <rondo/shared_buffer.hpp>
 
 #include "core/log.hpp"
-#include "train/check_alike.hpp"
 #include "train/bucket_plan.hpp"
+#include "train/check_alike.hpp"
 
 namespace rondo::train {
 

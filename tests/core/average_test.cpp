@@ -8,7 +8,7 @@
 
 #include "core/instruction_set_test.hpp"
 #include "core/reduce.hpp"
-#include "core/reduce_reference.hpp"
+#include "support/reduce_reference.hpp"
 
 namespace rondo::core {
 namespace {

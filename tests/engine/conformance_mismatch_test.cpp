@@ -121,12 +121,11 @@ constexpr std::array kDisagreements{
                              {.algorithm = "butterfly", .deterministic = true});
                  },
                  "deterministic"},
-    Disagreement{"scale", "scale",  //
-                 [](Communicator& c, std::size_t n) { allreduce(c, n); }, "allreduce",
-                 [](Communicator& c, std::size_t n) {
-                   allreduce(c, n, ReduceOp::sum, {.scale = 0.25});
-                 },
-                 "scale 0.25"},
+    Disagreement{
+        "scale", "scale",  //
+        [](Communicator& c, std::size_t n) { allreduce(c, n); }, "allreduce",
+        [](Communicator& c, std::size_t n) { allreduce(c, n, ReduceOp::sum, {.scale = 0.25}); },
+        "scale 0.25"},
     Disagreement{"sizes_of_blocks", "sizes of blocks",  //
                  [](Communicator& c, std::size_t n) { allgather_v(c, n, 4, 1); }, "allgather",
                  [](Communicator& c, std::size_t n) { allgather_v(c, n, 3, 1); }, "allgather"},
@@ -145,8 +144,8 @@ void expect_words(const std::string& message, std::string_view words) {
 void expect_mismatch(Communicator& communicator, const Disagreement& what, Rank odd,
                      std::size_t count) {
   const Call call = communicator.rank() == odd ? what.odd : what.usual;
-  const std::string message = expect_error(ErrorCode::mismatch, std::string(what.name),
-                                           [&] { call(communicator, count); });
+  const std::string message =
+      expect_error(ErrorCode::mismatch, std::string(what.name), [&] { call(communicator, count); });
   expect_words(message, what.field);
   expect_words(message, what.usual_words);
   expect_words(message, what.odd_words);
@@ -164,7 +163,8 @@ TEST_P(ConformanceMismatch, IsToldToEveryRank) {
         expect_mismatch(communicator, what, odd, count);
       });
       for (Rank rank = 0; rank < size; ++rank) {
-        SCOPED_TRACE(fmt::format("{} elements, rank {} differs, seen by rank {}", count, odd, rank));
+        SCOPED_TRACE(
+            fmt::format("{} elements, rank {} differs, seen by rank {}", count, odd, rank));
         EXPECT_NO_THROW(if (errors[rank]) std::rethrow_exception(errors[rank]));
       }
     }

@@ -99,15 +99,14 @@ TEST_P(ConformanceProduct, GivesTheSameBitsWhateverTheTiming) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    OnThreads, ConformanceProduct,
-    ::testing::Combine(::testing::ValuesIn(conforming_collectives().begin(),
-                                           conforming_collectives().end()),
-                       ::testing::Values(1, 2, 3, 4, 5, 7, 8)),
-    [](const auto& test) {
-      return std::string(name_of(std::get<0>(test.param))) + "_" +
-             std::to_string(std::get<1>(test.param)) + "_ranks";
-    });
+INSTANTIATE_TEST_SUITE_P(OnThreads, ConformanceProduct,
+                         ::testing::Combine(::testing::ValuesIn(conforming_collectives().begin(),
+                                                                conforming_collectives().end()),
+                                            ::testing::Values(1, 2, 3, 4, 5, 7, 8)),
+                         [](const auto& test) {
+                           return std::string(name_of(std::get<0>(test.param))) + "_" +
+                                  std::to_string(std::get<1>(test.param)) + "_ranks";
+                         });
 
 }  // namespace
 }  // namespace rondo::testing

@@ -17,7 +17,8 @@ TEST_P(ConformanceSoak, RandomOperationsKeepBeingRight) {
   for (const transport::ThreadOptions& options :
        {transport::ThreadOptions{}, {.synchronous_sends = true}, {.delay_seed = seed}}) {
     transport::ThreadWorld world(size, options);
-    run_communicators(world, [&](Communicator& communicator) { soak(communicator, seed, seconds); });
+    run_communicators(world,
+                      [&](Communicator& communicator) { soak(communicator, seed, seconds); });
     ++seed;
   }
 }

@@ -149,8 +149,7 @@ void call(Communicator& communicator, const Case& c, const Shape& shape, ConstBu
         return communicator.reduce_scatter_v(input, output, shape.send_counts, c.op, options);
       return communicator.reduce_scatter(input, output, c.op, options);
     case Collective::allgather:
-      if (c.uneven)
-        return communicator.allgather_v(input, output, shape.receive_counts, options);
+      if (c.uneven) return communicator.allgather_v(input, output, shape.receive_counts, options);
       return communicator.allgather(input, output, options);
     case Collective::all_to_all:
       if (c.uneven)

@@ -15,9 +15,9 @@ using collectives::reduces;
 namespace {
 
 constexpr std::array kCollectives{
-    Collective::allreduce, Collective::reduce,     Collective::broadcast, Collective::reduce_scatter,
-    Collective::allgather, Collective::all_to_all, Collective::gather,    Collective::scatter,
-    Collective::barrier};
+    Collective::allreduce,      Collective::reduce,    Collective::broadcast,
+    Collective::reduce_scatter, Collective::allgather, Collective::all_to_all,
+    Collective::gather,         Collective::scatter,   Collective::barrier};
 
 constexpr std::size_t kLargePrime = 10'007;      // of elements in a message
 constexpr std::size_t kLargePrimeBlock = 1'009;  // of elements in a rank's block

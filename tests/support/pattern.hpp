@@ -12,8 +12,8 @@
 
 namespace rondo::testing {
 
-/// What ranks contribute: numbers drawn from a hash of (rank, index), so that every rank knows every
-/// other's, and an element does not depend on how many there are.
+/// What ranks contribute: numbers drawn from a hash of (rank, index), so that every rank knows
+/// every other's, and an element does not depend on how many there are.
 enum class Pattern : std::uint8_t {
   any_bits,  ///< to be moved: every bit pattern, NaN with payloads included
   addends,   ///< numbers between -8 and 8; integers that wrap around

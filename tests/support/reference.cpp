@@ -48,8 +48,7 @@ A fold_canonically(ReduceOp op, const transport::Topology& topology, std::span<c
   for (int node = 0; node < topology.nodes(); ++node) {
     const auto& ranks = topology.ranks_of(node);
     A partial = values[ranks.front()];
-    for (std::size_t i = 1; i < ranks.size(); ++i)
-      partial = combine(op, partial, values[ranks[i]]);
+    for (std::size_t i = 1; i < ranks.size(); ++i) partial = combine(op, partial, values[ranks[i]]);
     partials.push_back(partial);
   }
   const auto merge = [&](std::size_t pairs) {
@@ -154,9 +153,8 @@ double Reference::tolerance(std::size_t i) const {
 
 std::optional<std::string> Reference::check(std::size_t first, std::size_t count,
                                             const std::byte* got) const {
-  return with_type(reduction_.type, [&]<class T>() {
-    return check_elements<T>(first, count, got);
-  });
+  return with_type(reduction_.type,
+                   [&]<class T>() { return check_elements<T>(first, count, got); });
 }
 
 template <class T>

@@ -47,7 +47,8 @@ void expect_alike_on_all_ranks(Communicator& group, const std::vector<Case>& cas
 
 void run_round(Communicator& group, Random random) {
   std::vector<Case> cases;
-  for (int i = 0; i < kCasesInARound; ++i) cases.push_back(random_case(random.next(), group.size()));
+  for (int i = 0; i < kCasesInARound; ++i)
+    cases.push_back(random_case(random.next(), group.size()));
   const References references(group.session().transport().topology(), cases);
   const Findings findings = run_cases(group, cases, references);
   expect(findings.faults.empty(), "{}", findings.faults.empty() ? "" : findings.faults.front());

@@ -317,9 +317,8 @@ void buffers_that_overlap_in_part_are_refused(Communicator& world) {
   expect_refused(world, "reduce_scatter", [&](Communicator& c) {
     c.reduce_scatter(whole, block(own == 0 ? 1 : own - 1), ReduceOp::sum);
   });
-  expect_refused(world, "allgather", [&](Communicator& c) {
-    c.allgather(block(own == 0 ? 1 : own - 1), whole);
-  });
+  expect_refused(world, "allgather",
+                 [&](Communicator& c) { c.allgather(block(own == 0 ? 1 : own - 1), whole); });
   expect_refused(world, "all_to_all", [&](Communicator& c) { c.all_to_all(whole, whole); });
 }
 
@@ -327,18 +326,15 @@ void arguments_that_make_no_sense_are_refused(Communicator& world) {
   std::vector<std::int32_t> integers(4);
   std::vector<float> floats(4);
   const int size = world.size();
-  expect_refused(world, "avg of integers", [&](Communicator& c) {
-    c.allreduce(std::span(integers), ReduceOp::avg);
-  });
+  expect_refused(world, "avg of integers",
+                 [&](Communicator& c) { c.allreduce(std::span(integers), ReduceOp::avg); });
   expect_refused(world, "scaled integers", [&](Communicator& c) {
     c.allreduce(std::span(integers), ReduceOp::sum, {.scale = 0.5});
   });
-  expect_refused(world, "root beyond the last rank", [&](Communicator& c) {
-    c.broadcast(std::span(floats), size);
-  });
-  expect_refused(world, "negative root", [&](Communicator& c) {
-    c.broadcast(std::span(floats), -1);
-  });
+  expect_refused(world, "root beyond the last rank",
+                 [&](Communicator& c) { c.broadcast(std::span(floats), size); });
+  expect_refused(world, "negative root",
+                 [&](Communicator& c) { c.broadcast(std::span(floats), -1); });
   expect_refused(world, "null pointer", [&](Communicator& c) {
     c.allreduce(ConstBuffer(nullptr, 4, DataType::float32), output(floats), ReduceOp::sum);
   });
