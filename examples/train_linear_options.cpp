@@ -10,7 +10,7 @@ namespace train = rondo::train;
 namespace {
 
 void add_data_options(CLI::App& app, Options& options) {
-  static const std::map<std::string, train::Missing> kMissing{{"error", train::Missing::error},
+  static const std::map<std::string, train::Missing> policies{{"error", train::Missing::error},
                                                               {"drop", train::Missing::drop},
                                                               {"mean", train::Missing::mean}};
   app.add_option("--data", options.data, "CSV file, plain or .gz [the diamonds that come with it]");
@@ -20,7 +20,7 @@ void add_data_options(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   app.add_option("--missing", options.missing,
                  "missing values: error, drop (the row) or mean (of the training rows)")
-      ->transform(CLI::CheckedTransformer(kMissing))
+      ->transform(CLI::CheckedTransformer(policies))
       ->default_str("error");
   app.add_option("--test-fraction", options.test_fraction, "part of the rows kept for the test")
       ->check(CLI::Range(0.0, 0.99))
@@ -29,8 +29,8 @@ void add_data_options(CLI::App& app, Options& options) {
 
 void add_training_options(CLI::App& app, Options& options) {
   using Shape = train::Schedule::Shape;
-  static const std::map<std::string, Shape> kShapes{{"constant", Shape::constant},
-                                                    {"cosine", Shape::cosine}};
+  static const std::map<std::string, Shape> shapes{{"constant", Shape::constant},
+                                                   {"cosine", Shape::cosine}};
   app.add_option("--epochs", options.epochs)
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
@@ -50,7 +50,7 @@ void add_training_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_flag("--nesterov", options.nesterov, "Nesterov momentum");
   app.add_option("--schedule", options.schedule, "of the learning rate: constant or cosine")
-      ->transform(CLI::CheckedTransformer(kShapes))
+      ->transform(CLI::CheckedTransformer(shapes))
       ->default_str("cosine");
   app.add_option("--warmup", options.warmup, "steps of linear warm-up")->capture_default_str();
   app.add_option("--weight-decay", options.weight_decay, "[0; adamw: 0.01]")
