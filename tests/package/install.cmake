@@ -36,3 +36,7 @@ endif()
 if(EXISTS ${PREFIX}/bin/rondo-info)
   run(${PREFIX}/bin/rondo-info)
 endif()
+# train_linear looks for its data from where it is.
+if(EXISTS ${PREFIX}/bin/train_linear AND NOT EXISTS ${PREFIX}/bin/../share/rondo/data/diamonds.csv.gz)
+  message(FATAL_ERROR "train_linear was installed without its data")
+endif()
