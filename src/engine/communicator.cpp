@@ -9,7 +9,6 @@
 namespace rondo {
 
 using collectives::Collective;
-using engine::Call;
 
 namespace {
 std::unique_ptr<engine::Session> make_session(MPI_Comm comm, const Options& options) {

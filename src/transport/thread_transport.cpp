@@ -240,7 +240,7 @@ std::vector<Rank> all_ranks(int size) {
 
 }  // namespace
 
-ThreadWorld::ThreadWorld(Topology topology, const ThreadOptions& options)
+ThreadWorld::ThreadWorld(const Topology& topology, const ThreadOptions& options)
     : job_(std::make_shared<ThreadJob>(topology.size())),
       group_(std::make_shared<ThreadGroup>(job_, all_ranks(topology.size()), topology, options)) {}
 

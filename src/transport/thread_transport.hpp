@@ -27,7 +27,7 @@ class ThreadJob;
 /// throws Error(peer_lost). All members may be called from any thread.
 class ThreadWorld {
  public:
-  explicit ThreadWorld(Topology topology, const ThreadOptions& options = {});
+  explicit ThreadWorld(const Topology& topology, const ThreadOptions& options = {});
   /// All ranks on one node.
   explicit ThreadWorld(int size, const ThreadOptions& options = {});
 
