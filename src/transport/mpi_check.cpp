@@ -1,5 +1,7 @@
 #include "transport/mpi_check.hpp"
 
+#include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace rondo::transport {
@@ -37,6 +39,16 @@ bool cancel_by(MPI_Request& receive, Deadline deadline) {
   check(MPI_Cancel(&receive), "MPI_Cancel");
   int ignored = MPI_SUCCESS;
   return poll_until(receive, deadline, ignored);
+}
+
+void abort_job(int status) {
+  constexpr std::chrono::milliseconds kTimeToPassOn{200};
+  std::fflush(nullptr);
+  if (mpi_is_running()) {
+    std::this_thread::sleep_for(kTimeToPassOn);
+    MPI_Abort(MPI_COMM_WORLD, status);
+  }
+  std::_Exit(status);
 }
 
 }  // namespace rondo::transport

@@ -52,4 +52,8 @@ bool complete_by(MPI_Request& request, Deadline deadline);
 /// `deadline`: MPI may then still write to the memory. Errors of the message itself don't matter.
 bool cancel_by(MPI_Request& receive, Deadline deadline);
 
+/// Ends all ranks of the job with this exit status, a moment later: MPICH's launcher throws away
+/// what it has not passed on yet, and that would be the message which says why.
+[[noreturn]] void abort_job(int status);
+
 }  // namespace rondo::transport

@@ -1,7 +1,6 @@
 #include <mpi.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 
@@ -88,17 +87,9 @@ bool start(int* argc, char*** argv) {
   return owns_mpi;
 }
 
-/// Ends all ranks.
-[[noreturn]] void abort_job() {
-  constexpr int kStatus = 1;
-  std::fflush(nullptr);
-  if (mpi_is_running()) MPI_Abort(MPI_COMM_WORLD, kStatus);
-  std::_Exit(kStatus);
-}
-
 [[noreturn]] void report_and_abort(const char* what) {
   core::log(core::LogLevel::error, what);
-  abort_job();
+  transport::abort_job(1);
 }
 
 /// MPI_Finalize has no deadline, and Open MPI's launcher may hang when the job is aborted while

@@ -260,10 +260,7 @@ std::unique_ptr<Transport> MpiTransport::split(int color, int key) {
   return std::unique_ptr<Transport>(new MpiTransport(MpiCommunicator(group), options_));
 }
 
-void MpiTransport::abort(int status) {
-  MPI_Abort(MPI_COMM_WORLD, status);
-  std::_Exit(status);  // MPI_Abort does not return, but does not say so
-}
+void MpiTransport::abort(int status) { abort_job(status); }
 
 /// The others must learn that this rank answers nothing any more, and MPI must not touch our memory
 /// after its end.
