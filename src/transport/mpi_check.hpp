@@ -34,14 +34,6 @@ inline bool mpi_is_running() {
          MPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
 }
 
-/// MPICH 4.0 ends the job when a message is longer than its receive, whatever error handler the
-/// communicator has. There a receive is posted only once a matched probe has seen the size.
-#ifdef MPICH_VERSION
-inline constexpr bool kTruncationIsFatal = true;
-#else
-inline constexpr bool kTruncationIsFatal = false;
-#endif
-
 using Deadline = std::chrono::steady_clock::time_point;
 
 /// Polls, ever more lazily, until `request` is complete; false once `deadline` has passed. Throws

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "transport/keep_for_ever.hpp"
 #include "transport/mpi_check.hpp"
 
 namespace rondo::transport {
@@ -19,7 +20,7 @@ MpiCommunicator MpiCommunicator::duplicate(MPI_Comm original, Deadline deadline)
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Comm_idup(original, copy.get(), &request), "MPI_Comm_idup");
   if (!complete_by(request, deadline)) {
-    static_cast<void>(copy.release());
+    keep_for_ever(std::move(copy));
     int size = 0;
     check(MPI_Comm_size(original, &size), "MPI_Comm_size");
     throw Error(

@@ -3,12 +3,12 @@
 #include <chrono>
 #include <exception>
 #include <iterator>
-#include <mutex>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
 #include "core/log.hpp"
+#include "transport/keep_for_ever.hpp"
 #include "transport/mpi_check.hpp"
 
 namespace rondo::transport {
@@ -80,7 +80,7 @@ void MpiNotices::close() noexcept {
   try {
     if (mpi_is_running()) {
       reap();
-      keep_for_ever(std::move(sends_));
+      if (!sends_.empty()) keep_for_ever(std::move(sends_));
       const Deadline deadline = std::chrono::steady_clock::now() + kCancelPatience;
       for (Slot& slot : *receives)
         if (!cancel_by(slot.request, deadline)) return;  // MPI may still write to it
@@ -89,14 +89,6 @@ void MpiNotices::close() noexcept {
   } catch (const std::exception& error) {
     core::log(core::LogLevel::warning, error.what());
   }
-}
-
-/// MPI reads the buffers of sends whenever it likes, so they are never freed.
-void MpiNotices::keep_for_ever(Sends sends) {
-  static std::mutex mutex;
-  static Sends& kept = *new Sends;
-  const std::lock_guard lock(mutex);
-  kept.splice(kept.end(), sends);
 }
 
 }  // namespace rondo::transport

@@ -51,7 +51,6 @@ class MpiNotices {
 
   void post(Slot& slot);
   void reap();
-  static void keep_for_ever(Sends sends);
 
   MPI_Comm control_;
   std::uint64_t group_;

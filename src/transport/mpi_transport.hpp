@@ -15,6 +15,7 @@
 #include "transport/mpi_notices.hpp"
 #include "transport/ticket_table.hpp"
 #include "transport/transport.hpp"
+#include "transport/waiting_receives.hpp"
 
 namespace rondo::transport {
 
@@ -29,6 +30,9 @@ struct MpiOptions {
 /// Messages by MPI point-to-point calls on a duplicate of the user's communicator; notices on a
 /// second one. Works at any thread level; below MPI_THREAD_MULTIPLE only on the thread that MPI
 /// allows.
+///
+/// MPI is given a receive only once a matched probe has seen its message and that it has the right
+/// size: for a longer one MPICH would end the job, and Open MPI write behind the memory.
 ///
 /// At the start of MPI_Finalize a transport that still lives sends kRankLeft to all others and
 /// cancels its receives; from then on its calls throw Error(usage). Its destructor is not
@@ -65,18 +69,19 @@ class MpiTransport final : public Transport, private FinalizeListener {
     Rank peer = -1;
     Tag tag = 0;
     std::size_t bytes = 0;
-    void* data = nullptr;  // of a receive that waits for a probe
-    bool posted = true;
+    void* data = nullptr;   // of a receive
+    bool waiting = false;   // a receive whose message has not been seen
+    std::size_t queue = 0;  // of waiting_, in which it waits or waited
+    std::optional<std::size_t> wrong_size = std::nullopt;  // of the message of a receive
   };
 
   MpiTransport(MpiCommunicator data, const MpiOptions& options);
   void before_finalize() noexcept override;
-  bool post_if_arrived(Ticket ticket);
+  void begin_arrived(std::size_t queue);
+  void begin(Pending& receive, MPI_Message message, std::size_t bytes);
   void drain(MPI_Message message, std::size_t bytes) const;
   void check_usable() const;
-  void check_size(const Pending& receive, const MPI_Status& status);
-  [[noreturn]] void fail_test(const Pending& pending, int code);
-  [[noreturn]] void mismatch(const Pending& receive, const std::string& what);
+  [[noreturn]] void mismatch(const Pending& receive);
   void give_up(Pending& pending) noexcept;
 
   MpiOptions options_;
@@ -87,6 +92,7 @@ class MpiTransport final : public Transport, private FinalizeListener {
   std::optional<Topology> topology_;
   std::unique_ptr<MpiNotices> notices_;
   TicketTable<Pending> pending_;
+  WaitingReceives waiting_;
   bool left_ = false;  // MPI_Finalize has begun
   bool clean_ = true;  // nothing was cancelled: no message can arrive late
 };

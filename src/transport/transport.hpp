@@ -55,7 +55,6 @@ class Transport {
   /// Error(mismatch).
   virtual Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) = 0;
   /// True once complete; the ticket is then gone, as it is when this throws Error(mismatch).
-  /// Receives of one peer and tag must be tested in the order in which they were started.
   virtual bool test(Ticket ticket) = 0;
   /// Gives up: a receive is cancelled and its memory is free again on return; a send is left to
   /// finish in the background (its memory must stay).
