@@ -82,7 +82,7 @@ void broadcast_down(Plan& plan, const TreePlace& place, int tree) {
 
 /// Up both trees and down again.
 ///
-/// Steps 4·log2 n at most; a rank sends one half per edge that it has in each tree: 2(1 - 1/n)·M on
+/// Steps 4·⌈log2 n⌉ at most; a rank sends one half per edge that it has in each tree: 2(1 - 1/n)·M on
 /// average, 2M at most. For large messages on many ranks, where the ring has too many steps.
 Plan double_binary_tree_allreduce(const Group& group) {
   Plan plan(group.rank, group.size, kTrees);
@@ -96,7 +96,7 @@ Plan double_binary_tree_allreduce(const Group& group) {
 
 /// Up both trees, which stand on the ranks without the root; their tops send to it.
 ///
-/// Steps 2·log2 n at most; every rank but the root sends M: one half per tree.
+/// Steps 2·⌈log2 n⌉ at most; every rank but the root sends M: one half per tree.
 Plan double_binary_tree_reduce(const Group& group) {
   Plan plan(group.rank, group.size, kTrees);
   for (int tree = 0; tree < kTrees && group.size > 1; ++tree) {
@@ -113,7 +113,7 @@ Plan double_binary_tree_reduce(const Group& group) {
 
 /// From the root to the tops of both trees, which stand on the other ranks, and down.
 ///
-/// Steps 2·log2 n at most; the root sends M, each other rank one half per child: M on average.
+/// Steps 2·⌈log2 n⌉ at most; the root sends M, each other rank one half per child: M on average.
 Plan double_binary_tree_broadcast(const Group& group) {
   Plan plan(group.rank, group.size, kTrees);
   for (int tree = 0; tree < kTrees && group.size > 1; ++tree) {
