@@ -82,8 +82,8 @@ void broadcast_down(Plan& plan, const TreePlace& place, int tree) {
 
 /// Up both trees and down again.
 ///
-/// Steps 4·⌈log2 n⌉ at most; a rank sends one half per edge that it has in each tree: 2(1 - 1/n)·M on
-/// average, 2M at most. For large messages on many ranks, where the ring has too many steps.
+/// Steps 4·⌈log2 n⌉ at most; a rank sends one half per edge that it has in each tree: 2(1 - 1/n)·M
+/// on average, 2M at most. For large messages on many ranks, where the ring has too many steps.
 Plan double_binary_tree_allreduce(const Group& group) {
   Plan plan(group.rank, group.size, kTrees);
   for (int tree = 0; tree < kTrees; ++tree)
