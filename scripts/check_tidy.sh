@@ -13,7 +13,9 @@ cmake --preset release >/dev/null
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # One line a file that was looked at, then what was found; the counts of suppressed warnings are left out.
-if run-clang-tidy -quiet -p build -j "$(nproc)" "${1:-^$root/(src|tools|examples)/}" >"$log" 2>&1; then
+# Some warnings that the build asks for are GCC's alone.
+if run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
+  "${1:-^$root/(src|tools|examples)/}" >"$log" 2>&1; then
   echo "clang-tidy: $(grep -c '^clang-tidy' "$log") files, nothing found"
 else
   grep -v -E '^clang-tidy|warnings? generated|^$' "$log" >&2
