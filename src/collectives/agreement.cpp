@@ -21,12 +21,12 @@ void Agreement::begin_round() {
   const int size = transport_.size();
   const int distance = 1 << begun_;
   Round& round = rounds_[static_cast<std::size_t>(begun_)];
-  round.sent = round.received = false;
   round.outgoing = {signature_, conflict_.value_or(Conflict{})};
   const Rank from = (transport_.rank() + size - distance) % size;
   const Rank to = (transport_.rank() + distance) % size;
-  round.receive = transport_.receive(from, tag_, &round.incoming, sizeof(Message));
-  round.send = transport_.send(to, tag_, &round.outgoing, sizeof(Message));
+  round.receive =
+      transport::Transfer(transport_.receive(from, tag_, &round.incoming, sizeof(Message)));
+  round.send = transport::Transfer(transport_.send(to, tag_, &round.outgoing, sizeof(Message)));
   ++begun_;
 }
 
@@ -34,8 +34,7 @@ bool Agreement::step() {
   progressed_ = false;
   if (rounds_needed_ == 0) return true;
   Round& current = rounds_[static_cast<std::size_t>(begun_ - 1)];
-  if (!current.received && transport_.test(current.receive)) {
-    current.received = true;
+  if (current.receive.pending() && current.receive.complete(transport_)) {
     progressed_ = true;
     const int size = transport_.size();
     learn(current.incoming, (transport_.rank() + size - (1 << (begun_ - 1))) % size);
@@ -44,11 +43,10 @@ bool Agreement::step() {
   bool all_sent = true;
   for (int index = 0; index < begun_; ++index) {
     Round& round = rounds_[static_cast<std::size_t>(index)];
-    if (!round.sent) round.sent = transport_.test(round.send);
-    all_sent = all_sent && round.sent;
+    all_sent = round.send.complete(transport_) && all_sent;
   }
   return all_sent && begun_ == rounds_needed_ &&
-         rounds_[static_cast<std::size_t>(begun_ - 1)].received;
+         !rounds_[static_cast<std::size_t>(begun_ - 1)].receive.pending();
 }
 
 void Agreement::learn(const Message& message, Rank sender) {
@@ -62,9 +60,8 @@ void Agreement::learn(const Message& message, Rank sender) {
 void Agreement::cancel() {
   for (int index = 0; index < begun_; ++index) {
     Round& round = rounds_[static_cast<std::size_t>(index)];
-    if (!round.received) transport_.cancel(round.receive);
-    if (!round.sent) transport_.cancel(round.send);
-    round.sent = round.received = true;
+    round.receive.cancel(transport_);
+    round.send.cancel(transport_);
   }
   begun_ = rounds_needed_ = 0;
 }

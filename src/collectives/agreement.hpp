@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "collectives/signature.hpp"
+#include "transport/transfer.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::collectives {
@@ -46,10 +47,8 @@ class Agreement {
   struct Round {
     Message outgoing;
     Message incoming;
-    transport::Ticket send;
-    transport::Ticket receive;
-    bool sent = false;
-    bool received = false;
+    transport::Transfer send;
+    transport::Transfer receive;
   };
   static constexpr int kMaxRounds = 31;
 

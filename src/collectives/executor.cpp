@@ -113,15 +113,13 @@ void Executor::assign_slots() {
   const std::size_t elements = std::min(largest, segment_elements(Value::partial));
   slot_bytes_ = round_up(elements * operands_.arithmetic.bytes_of(Value::partial));
 
-  const auto streams = static_cast<std::size_t>(program_->reducing_streams());
-  std::byte* slots = slot_memory_.reserve(streams * kWindow * slot_bytes_);
-  streams_.assign(program_->streams().size(), StreamState{});
-  for (std::size_t index = 0; index < streams_.size(); ++index) {
-    const Stream& stream = program_->streams()[index];
-    const bool reduces = std::any_of(stream.steps.begin(), stream.steps.end(), [&](int step) {
-      return get(program_->steps(), step).kind == StepKind::receive_reduce;
-    });
-    if (!reduces) continue;
+  const std::vector<Stream>& streams = program_->streams();
+  const auto reducing = static_cast<std::size_t>(
+      std::count_if(streams.begin(), streams.end(), [](const Stream& s) { return s.reduces; }));
+  std::byte* slots = slot_memory_.reserve(reducing * kWindow * slot_bytes_);
+  streams_.assign(streams.size(), StreamState{});
+  for (std::size_t index = 0; index < streams.size(); ++index) {
+    if (!streams[index].reduces) continue;
     streams_[index].slots = slots;
     slots += kWindow * slot_bytes_;
   }
@@ -176,7 +174,7 @@ bool Executor::issue_piece(const Stream& stream, StreamState& state, int index) 
       ticket = transport_.receive(
           stream.peer, tag, at(step.target, step.value, progress.target_begin + offset), bytes);
   }
-  state.flights[position] = {ticket, index, offset, elements, false};
+  state.flights[position] = {transport::Transfer(ticket), index, offset, elements};
   ++state.count;
   progress.issued += elements;
   progressed_ = true;
@@ -186,11 +184,7 @@ bool Executor::issue_piece(const Stream& stream, StreamState& state, int index) 
 void Executor::complete(const Stream& stream, StreamState& state) {
   while (state.count > 0) {
     Flight& flight = state.flights[state.first];
-    if (!flight.arrived) {
-      flight.arrived = true;  // for cancel(): if test() throws, the ticket is gone
-      flight.arrived = transport_.test(flight.ticket);
-      if (!flight.arrived) return;
-    }
+    if (!flight.transfer.complete(transport_)) return;
     if (!stream.sending && !absorb(state, flight)) return;
     finish_elements(flight.step, flight.elements);
     state.first = (state.first + 1) % kWindow;
@@ -308,8 +302,7 @@ std::byte* Executor::slot_of(const StreamState& state, std::size_t position) con
 void Executor::cancel() {
   for (StreamState& state : streams_) {
     for (; state.count > 0; --state.count) {
-      const Flight& flight = state.flights[state.first];
-      if (!flight.arrived) transport_.cancel(flight.ticket);
+      state.flights[state.first].transfer.cancel(transport_);
       state.first = (state.first + 1) % kWindow;
     }
   }

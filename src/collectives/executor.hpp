@@ -8,6 +8,7 @@
 #include "collectives/arithmetic.hpp"
 #include "collectives/layout.hpp"
 #include "collectives/program.hpp"
+#include "transport/transfer.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::collectives {
@@ -76,11 +77,10 @@ class Executor {
     std::size_t done = 0;
   };
   struct Flight {
-    transport::Ticket ticket;
+    transport::Transfer transfer;
     int step;
     std::size_t offset;
     std::size_t elements;
-    bool arrived;
   };
   /// Pieces in flight, oldest first, of one stream.
   struct StreamState {

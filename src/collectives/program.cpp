@@ -196,14 +196,10 @@ void Program::sort_into_streams() {
     };
     auto stream = std::find_if(streams_.begin(), streams_.end(), same);
     if (stream == streams_.end())
-      stream = streams_.insert(streams_.end(), Stream{sending, step.peer, step.channel, {}});
+      stream = streams_.insert(streams_.end(), Stream{sending, step.peer, step.channel, {}, false});
     stream->steps.push_back(index);
+    if (step.kind == StepKind::receive_reduce) stream->reduces = true;
   }
-  const auto reduces = [&](int step) {
-    return steps_[static_cast<std::size_t>(step)].kind == StepKind::receive_reduce;
-  };
-  for (const Stream& stream : streams_)
-    if (std::any_of(stream.steps.begin(), stream.steps.end(), reduces)) ++reducing_streams_;
 }
 
 }  // namespace rondo::collectives

@@ -32,6 +32,7 @@ struct Stream {
   Rank peer;
   std::uint8_t channel;
   std::vector<int> steps;
+  bool reduces = false;  ///< some of what it receives is partial, and needs landing slots
 };
 
 /// A plan made executable: ranks and blocks renumbered, dependencies found, steps sorted into
@@ -51,8 +52,6 @@ class Program {
     const std::size_t end = dependency_begin_[static_cast<std::size_t>(step) + 1];
     return {dependencies_.data() + begin, end - begin};
   }
-  /// Streams that receive partial values and so need landing slots.
-  int reducing_streams() const { return reducing_streams_; }
 
  private:
   void find_dependencies(bool separate);
@@ -65,7 +64,6 @@ class Program {
   std::vector<int> local_steps_;
   std::vector<Dependency> dependencies_;
   std::vector<std::size_t> dependency_begin_;
-  int reducing_streams_ = 0;
 };
 
 /// Which places a step reads and writes.

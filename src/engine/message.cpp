@@ -17,36 +17,33 @@ void Message::expect(const ConstBuffer& data) {
 
 void Message::start_send(ConstBuffer data, Rank to) {
   expect(data);
-  receiving_ = false;
   peer_ = to;
-  header_ = {transport_.send(to, kHeaderChannel, &signature_, sizeof signature_), true};
-  data_ = {transport_.send(to, kMessageChannel, data.data, data.bytes()), true};
+  header_ =
+      transport::Transfer(transport_.send(to, kHeaderChannel, &signature_, sizeof signature_));
+  data_ = transport::Transfer(transport_.send(to, kMessageChannel, data.data, data.bytes()));
   data_started_ = true;
 }
 
 void Message::start_receive(Buffer data, Rank from) {
   expect(data);
-  receiving_ = true;
   peer_ = from;
   target_ = data;
-  header_ = {transport_.receive(from, kHeaderChannel, &received_, sizeof received_), true};
+  header_ =
+      transport::Transfer(transport_.receive(from, kHeaderChannel, &received_, sizeof received_));
   data_ = {};
   data_started_ = false;
 }
 
-void Message::poll(Part& part) {
-  if (!part.pending) return;
-  part.pending = false;  // for cancel(): if test() throws, the ticket is gone
-  part.pending = !transport_.test(part.ticket);
-  progressed_ = progressed_ || !part.pending;
+void Message::poll(transport::Transfer& part) {
+  if (part.pending() && part.complete(transport_)) progressed_ = true;
 }
 
 bool Message::step() {
   progressed_ = false;
   poll(header_);
-  if (receiving_ && !header_.pending && !data_started_) receive_data();
+  if (!data_started_ && !header_.pending()) receive_data();
   poll(data_);
-  return data_started_ && !header_.pending && !data_.pending;
+  return data_started_ && !header_.pending() && !data_.pending();
 }
 
 void Message::receive_data() {
@@ -55,14 +52,14 @@ void Message::receive_data() {
                 fmt::format("rank {} receives {} {} from rank {}, which sends {} {}",
                             transport_.rank(), signature_.count, name_of(signature_.type), peer_,
                             received_.count, name_of(received_.type)));
-  data_ = {transport_.receive(peer_, kMessageChannel, target_.data, target_.bytes()), true};
+  data_ = transport::Transfer(
+      transport_.receive(peer_, kMessageChannel, target_.data, target_.bytes()));
   data_started_ = true;
 }
 
 void Message::cancel() {
-  if (header_.pending) transport_.cancel(header_.ticket);
-  if (data_.pending) transport_.cancel(data_.ticket);
-  header_ = data_ = {};
+  header_.cancel(transport_);
+  data_.cancel(transport_);
 }
 
 }  // namespace rondo::engine

@@ -4,6 +4,7 @@
 #include <rondo/types.hpp>
 
 #include "collectives/signature.hpp"
+#include "transport/transfer.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::engine {
@@ -26,13 +27,8 @@ class Message {
   const collectives::Signature& signature() const { return signature_; }
 
  private:
-  struct Part {
-    transport::Ticket ticket{};
-    bool pending = false;
-  };
-
   void expect(const ConstBuffer& data);
-  void poll(Part& part);
+  void poll(transport::Transfer& part);
   void receive_data();
 
   transport::Transport& transport_;
@@ -40,11 +36,10 @@ class Message {
   collectives::Signature received_;
   Buffer target_;
   Rank peer_ = -1;
-  bool receiving_ = false;
   bool data_started_ = false;
   bool progressed_ = false;
-  Part header_;
-  Part data_;
+  transport::Transfer header_;
+  transport::Transfer data_;
 };
 
 }  // namespace rondo::engine
