@@ -29,6 +29,8 @@ class Error : public std::runtime_error {
   Error(ErrorCode code, const std::string& message);
 
   ErrorCode code() const noexcept { return code_; }
+  /// what() without the "rondo: <code>: " before it, so that it can be wrapped again.
+  std::string_view message() const noexcept;
 
  private:
   ErrorCode code_;

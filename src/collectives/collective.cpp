@@ -26,9 +26,4 @@ bool has_root(Collective collective) {
          collective == scatter;
 }
 
-bool has_block_per_rank(Collective collective) {
-  return collective == reduce_scatter || collective == allgather || collective == all_to_all ||
-         collective == gather || collective == scatter;
-}
-
 }  // namespace rondo::collectives

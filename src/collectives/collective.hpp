@@ -27,8 +27,4 @@ bool reduces(Collective collective);
 /// reduce, broadcast, gather, scatter.
 bool has_root(Collective collective);
 
-/// Those whose message is one block for each rank: reduce_scatter, allgather, all_to_all, gather,
-/// scatter.
-bool has_block_per_rank(Collective collective);
-
 }  // namespace rondo::collectives

@@ -11,10 +11,7 @@ namespace rondo::collectives {
 /// What the choice of an algorithm depends on; alike on all ranks.
 struct Request {
   Collective collective = Collective::allreduce;
-  std::size_t bytes =
-      0;  // of the whole message; for all-gather and the like, of all blocks together
-  int ranks = 1;
-  int nodes = 1;
+  std::size_t bytes = 0;  // of the whole message: for all-gather and the like, of all blocks
   bool deterministic = false;
   std::string_view per_call;          // Options::algorithm; must exist for the collective
   std::string_view from_environment;  // RONDO_ALGORITHM; used where the collective has it

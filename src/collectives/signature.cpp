@@ -52,10 +52,4 @@ std::string differences(const Signature& a, const Signature& b) {
   return fmt::format("{}", fmt::join(fields, ", "));
 }
 
-std::uint64_t mix(std::uint64_t digest, std::uint64_t value) {
-  constexpr std::uint64_t kPrime = 1099511628211ULL;
-  for (int byte = 0; byte < 8; ++byte, value >>= 8) digest = (digest ^ (value & 0xff)) * kPrime;
-  return digest;
-}
-
 }  // namespace rondo::collectives

@@ -38,8 +38,4 @@ std::string describe(const Signature& signature);
 /// "count and type": the fields in which two signatures differ.
 std::string differences(const Signature& a, const Signature& b);
 
-/// Mixes a value into a digest (FNV-1a over its bytes).
-std::uint64_t mix(std::uint64_t digest, std::uint64_t value);
-inline constexpr std::uint64_t kEmptyDigest = 14695981039346656037ULL;
-
 }  // namespace rondo::collectives

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-namespace rondo::engine {
+namespace rondo::core {
 
 /// How to wait for something that must be polled: spin briefly, then yield the processor, and after
 /// a while sleep between looks, so that more ranks than cores, and long waits, cost little.
@@ -35,4 +35,4 @@ class Backoff {
   int idle_ = 0;
 };
 
-}  // namespace rondo::engine
+}  // namespace rondo::core

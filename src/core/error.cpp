@@ -28,7 +28,19 @@ std::string_view name_of(ErrorCode code) {
   return "unknown";
 }
 
+namespace {
+constexpr std::string_view kPrefix = "rondo: ";
+constexpr std::string_view kSeparator = ": ";
+}  // namespace
+
 Error::Error(ErrorCode code, const std::string& message)
-    : std::runtime_error(fmt::format("rondo: {}: {}", name_of(code), message)), code_(code) {}
+    : std::runtime_error(fmt::format("{}{}{}{}", kPrefix, name_of(code), kSeparator, message)),
+      code_(code) {}
+
+std::string_view Error::message() const noexcept {
+  std::string_view text = what();
+  text.remove_prefix(kPrefix.size() + name_of(code_).size() + kSeparator.size());
+  return text;
+}
 
 }  // namespace rondo

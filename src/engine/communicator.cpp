@@ -30,21 +30,20 @@ Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
-engine::Session& Communicator::session() {
-  if (session_ == nullptr)
-    throw Error(ErrorCode::usage,
-                "this communicator has no ranks (split with a negative color, or moved from)");
-  return *session_;
-}
-
 namespace {
-const transport::Transport& transport_of(const engine::Session* session) {
+engine::Session& existing(engine::Session* session) {
   if (session == nullptr)
     throw Error(ErrorCode::usage,
                 "this communicator has no ranks (split with a negative color, or moved from)");
-  return session->transport();
+  return *session;
+}
+
+const transport::Transport& transport_of(engine::Session* session) {
+  return existing(session).transport();
 }
 }  // namespace
+
+engine::Session& Communicator::session() { return existing(session_.get()); }
 
 Rank Communicator::rank() const { return transport_of(session_.get()).rank(); }
 

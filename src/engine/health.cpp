@@ -14,18 +14,11 @@ using transport::Notice;
 namespace {
 
 /// Meanings of Notice::kind. A failure's kind is kFailure plus its ErrorCode.
-enum Kind : std::uint32_t { kQuestion = 1, kInside = 2, kOutside = 3, kFailure = 16 };
+enum Kind : std::uint32_t { kQuestion = 1, kAnswer = 2, kFailure = 16 };
 
-void set_text(Notice& notice, const std::string& text) {
+void set_text(Notice& notice, std::string_view text) {
   const std::size_t length = std::min(text.size(), notice.text.size() - 1);
   std::copy_n(text.begin(), length, notice.text.begin());
-}
-
-/// An error's message without the "rondo: <code>: " before it, so that it can be wrapped again.
-std::string bare_message(const Error& error) {
-  const std::string text = error.what();
-  const std::string prefix = fmt::format("rondo: {}: ", name_of(error.code()));
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
 }
 
 }  // namespace
@@ -55,15 +48,13 @@ void Health::receive(const Notice& notice) {
   switch (notice.kind) {
     case kQuestion: {
       Notice answer;
-      answer.kind = inside_ ? kInside : kOutside;
+      answer.kind = kAnswer;
       answer.sequence = sequence_;
       transport_.notify(notice.sender, answer);
       return;
     }
-    case kInside:
-    case kOutside:
+    case kAnswer:
       peer.answered = true;
-      peer.inside = notice.kind == kInside;
       peer.sequence = notice.sequence;
       return;
     case transport::kRankLeft:
@@ -77,18 +68,13 @@ void Health::receive(const Notice& notice) {
                    fmt::format("rank {} reported: {}", notice.sender, notice.text.data()));
 }
 
-void Health::enter(std::uint64_t sequence) {
-  sequence_ = sequence;
-  inside_ = true;
-}
-
 void Health::poison(const Error& error) {
   if (failure_) return;
   failure_ = error;
   Notice notice;
   notice.kind = kFailure + static_cast<std::uint32_t>(error.code());
   notice.sequence = sequence_;
-  set_text(notice, bare_message(error));
+  set_text(notice, error.message());
   tell_all(notice);
 }
 

@@ -24,9 +24,8 @@ class Health {
   /// Reads all notices that came; answers questions. Cheap, never blocks.
   void pump();
 
-  /// This rank begins its operation `sequence` / is through with it.
-  void enter(std::uint64_t sequence);
-  void leave() { inside_ = false; }
+  /// This rank begins its operation `sequence`.
+  void enter(std::uint64_t sequence) { sequence_ = sequence; }
 
   /// Why the communicator can't be used any more: this rank's own failure or one that a peer
   /// published.
@@ -45,7 +44,6 @@ class Health {
  private:
   struct Peer {
     bool answered = false;
-    bool inside = false;
     std::uint64_t sequence = 0;
     std::optional<Clock::time_point> left;
   };
@@ -58,7 +56,6 @@ class Health {
   std::vector<Peer> peers_;
   std::optional<Error> failure_;
   std::uint64_t sequence_ = 0;
-  bool inside_ = false;
 };
 
 /// "rank 3", "ranks 0-2, 5": for messages.

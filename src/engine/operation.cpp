@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "core/digest.hpp"
 #include "core/log.hpp"
 #include "engine/tags.hpp"
 
@@ -52,8 +53,6 @@ Choice Operation::choose(const Call& call, const Terms& terms, std::size_t messa
   request.collective = call.collective;
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
-  request.ranks = transport_.size();
-  request.nodes = transport_.topology().nodes();
   request.deterministic = terms.deterministic;
   request.per_call = terms.per_call_algorithm;
   request.from_environment = terms.default_algorithm;
@@ -77,8 +76,10 @@ void Operation::sign(const Call& call, const Terms& terms, const Choice& choice,
   collectives::set_algorithm(signature_, choice.algorithm->name);
   if (!uneven_all_to_all) {
     const auto counts = call.input_counts.empty() ? call.output_counts : call.input_counts;
-    for (const std::size_t block : counts)
-      signature_.details = collectives::mix(signature_.details, block);
+    core::Digest details;
+    details.add(call.details);
+    for (const std::size_t block : counts) details.add(std::uint64_t{block});
+    signature_.details = details.value();
   }
   if (!collectives::reduces(call.collective)) return;
   signature_.op = call.op;

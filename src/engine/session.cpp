@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -15,9 +14,11 @@
 #include <rondo/version.hpp>
 
 #include "collectives/selector.hpp"
+#include "core/backoff.hpp"
+#include "core/digest.hpp"
 #include "core/log.hpp"
-#include "engine/backoff.hpp"
 #include "engine/watchman.hpp"
+#include "transport/keep_for_ever.hpp"
 
 namespace rondo::engine {
 
@@ -36,20 +37,10 @@ constexpr std::size_t kSettingsBytes = 1024;
 
 /// Alike on all ranks that can understand each other.
 std::uint64_t build_digest() {
-  std::uint64_t digest = collectives::kEmptyDigest;
-  for (const char letter : std::string_view(RONDO_VERSION_STRING))
-    digest = collectives::mix(digest, static_cast<unsigned char>(letter));
-  return collectives::mix(digest, std::endian::native == std::endian::little ? 1 : 2);
-}
-
-/// Takes ownership of what must never be freed. It stays reachable, so that a leak checker sees
-/// that it is meant.
-template <class T>
-void keep_for_ever(std::unique_ptr<T> object) {
-  static std::mutex mutex;
-  static auto& kept = *new std::vector<std::unique_ptr<T>>;
-  const std::lock_guard lock(mutex);
-  kept.push_back(std::move(object));
+  core::Digest digest;
+  digest.add(std::string_view(RONDO_VERSION_STRING));
+  digest.add(std::uint64_t{std::endian::native == std::endian::little ? 1U : 2U});
+  return digest.value();
 }
 
 }  // namespace
@@ -108,8 +99,8 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
 Session::~Session() {
   if (watched_) Watchman::instance().forget(*this);
   if (!health_.failure()) return;
-  keep_for_ever(std::move(operation_));
-  keep_for_ever(std::move(message_));
+  transport::keep_for_ever(std::move(operation_));
+  transport::keep_for_ever(std::move(message_));
 }
 
 void Session::adopt_settings_of_rank_0() {
@@ -153,7 +144,7 @@ auto Session::guarded(Body&& body) {
   }
 }
 
-void Session::run(Call call, const Options& options) {
+void Session::run(const Call& call, const Options& options) {
   guarded([&] { run_held(call, options); });
 }
 
@@ -165,7 +156,6 @@ void Session::run_held(const Call& call, const Options& options) {
   const Terms terms = terms_of(options);
   operation_->start(scaled, terms, sequence_, programs_);
   finish(*operation_, terms.timeout);
-  health_.leave();
 }
 
 void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
@@ -186,11 +176,11 @@ void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const 
 void Session::pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
                               const Options& options) {
   std::size_t count = 0;
-  std::uint64_t details = collectives::kEmptyDigest;
+  core::Digest counts;
   for (const Buffer& tensor : tensors) {
     if (tensor.type != type) continue;
     count += tensor.count;
-    details = collectives::mix(details, tensor.count);
+    counts.add(std::uint64_t{tensor.count});
   }
   packed_.resize(std::max(packed_.size(), count * size_of(type)));
   const auto for_each = [&](auto visit) {
@@ -209,7 +199,7 @@ void Session::pack_and_reduce(std::span<const Buffer> tensors, DataType type, Re
             .input = all,
             .output = all,
             .op = op,
-            .details = details},
+            .details = counts.value()},
            options);
   for_each([](const Buffer& tensor, const std::byte* packed) {
     std::memcpy(tensor.data, packed, tensor.bytes());
@@ -275,7 +265,7 @@ std::unique_ptr<Session> Session::split(int color, int key) {
 template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   Deadline deadline{Clock::now(), timeout};
-  Backoff backoff;
+  core::Backoff backoff;
   for (unsigned steps = 1; !work.step(); ++steps) {
     if (work.progressed())
       backoff.reset();

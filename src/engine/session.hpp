@@ -38,7 +38,7 @@ class Session {
   const transport::Transport& transport() const { return *transport_; }
   const core::Settings& settings() const { return settings_; }
 
-  void run(Call call, const Options& options);
+  void run(const Call& call, const Options& options);
   /// In place; the tensors of each type travel as one message.
   void allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options);
   void all_to_all_v(const Call& call, const Options& options);

@@ -13,14 +13,10 @@ struct Failure {
   std::string message;
 };
 
-/// The message without the prefix that Error will put before it again.
 Failure describe(const std::exception& exception) {
-  const auto* error = dynamic_cast<const Error*>(&exception);
-  const ErrorCode code = error != nullptr ? error->code() : ErrorCode::system;
-  std::string message = exception.what();
-  const std::string prefix = fmt::format("rondo: {}: ", name_of(code));
-  if (message.starts_with(prefix)) message.erase(0, prefix.size());
-  return {static_cast<std::uint32_t>(code), message};
+  if (const auto* error = dynamic_cast<const Error*>(&exception))
+    return {static_cast<std::uint32_t>(error->code()), std::string(error->message())};
+  return {static_cast<std::uint32_t>(ErrorCode::system), exception.what()};
 }
 
 void broadcast(Communicator& communicator, Failure& failure, Rank root) {

@@ -4,24 +4,19 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/backoff.hpp"
+
 namespace rondo::transport {
 
 namespace {
 
 /// What a failed MPI_Test means is the caller's: `code` has it.
 bool poll_until(MPI_Request& request, Deadline deadline, int& code) {
-  constexpr int kSpins = 1'000;
-  constexpr int kYields = 10'000;
-  for (int round = 0;; ++round) {
+  for (core::Backoff backoff;; backoff.pause()) {
     int done = 0;
     code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS || done != 0) return true;
-    if (round < kSpins) continue;
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    if (round < kYields)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (backoff.look_around() && std::chrono::steady_clock::now() >= deadline) return false;
   }
 }
 

@@ -121,8 +121,7 @@ Environment::~Environment() {
     if (inside_run_main) return;
     report_and_abort(
         "an exception leaves the scope of rondo::Environment: ending the job, so that no other "
-        "rank "
-        "waits for this one (use rondo::run_main to see its message)");
+        "rank waits for this one (use rondo::run_main to see its message)");
   }
   if (!owns_mpi_) return;
   try {

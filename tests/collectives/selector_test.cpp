@@ -12,7 +12,6 @@ Request request_of(Collective collective, std::size_t bytes) {
   Request request;
   request.collective = collective;
   request.bytes = bytes;
-  request.ranks = 4;
   return request;
 }
 

@@ -23,5 +23,12 @@ TEST(Error, EveryCodeHasTheNameOfItsEnumerator) {
   EXPECT_EQ(name_of(ErrorCode::corrupt_file), "corrupt_file");
 }
 
+TEST(Error, GivesItsMessageBackToBeWrappedAgain) {
+  for (const ErrorCode code : {ErrorCode::usage, ErrorCode::peer_lost, ErrorCode::corrupt_file}) {
+    EXPECT_EQ(Error(code, "rank 3: no").message(), "rank 3: no");
+    EXPECT_EQ(Error(code, "").message(), "");
+  }
+}
+
 }  // namespace
 }  // namespace rondo

@@ -8,12 +8,14 @@
 #include <rondo/train/blas_threads.hpp>
 #include <rondo/train/tensor.hpp>
 
+#include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
 
 namespace rondo::train {
 namespace {
 
 using rondo::testing::errors_of_communicators;
+using rondo::testing::expect_error;
 using rondo::testing::run_communicators;
 
 TEST(BroadcastParameters, GivesEveryRankTheValuesOfRank0) {
@@ -63,13 +65,7 @@ TEST(BroadcastParameters, RefusesShapesThatDifferWithEquallyManyBytes) {
   });
   for (const std::exception_ptr& error : errors) {
     ASSERT_NE(error, nullptr);
-    try {
-      std::rethrow_exception(error);
-    } catch (const Error& caught) {
-      EXPECT_EQ(caught.code(), ErrorCode::mismatch);
-      EXPECT_NE(std::string(caught.what()).find("on rank 1 differ"), std::string::npos)
-          << caught.what();
-    }
+    expect_error(ErrorCode::mismatch, {"on rank 1 differ"}, [&] { std::rethrow_exception(error); });
   }
 }
 

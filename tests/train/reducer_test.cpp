@@ -6,12 +6,14 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
 
 namespace rondo::train {
 namespace {
 
 using rondo::testing::errors_of_communicators;
+using rondo::testing::expect_error;
 using rondo::testing::run_communicators;
 
 template <class T>
@@ -309,13 +311,7 @@ TEST(GradientReducer, RanksThatRegisterDifferentlyAllLearnWhich) {
   });
   for (const std::exception_ptr& error : errors) {
     ASSERT_NE(error, nullptr);
-    try {
-      std::rethrow_exception(error);
-    } catch (const Error& caught) {
-      EXPECT_EQ(caught.code(), ErrorCode::mismatch);
-      EXPECT_NE(std::string(caught.what()).find("on rank 2 differ"), std::string::npos)
-          << caught.what();
-    }
+    expect_error(ErrorCode::mismatch, {"on rank 2 differ"}, [&] { std::rethrow_exception(error); });
   }
 }
 
