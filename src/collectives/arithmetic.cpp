@@ -40,6 +40,11 @@ void Arithmetic::combine(const void* a, const void* b, void* out, std::size_t co
   core::reduce(partial_, op_, a, b, out, count);
 }
 
+void Arithmetic::reduce_all(std::span<const void* const> inputs, void* out,
+                            std::size_t count) const {
+  core::reduce_many({element_, op_, scale_, divisor_, false}, inputs, out, count);
+}
+
 void Arithmetic::finish(const void* partial, void* out, std::size_t count) const {
   if (element_ != partial_) {
     core::finish(element_, divisor_, partial, out, count);

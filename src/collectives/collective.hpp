@@ -17,6 +17,7 @@ enum class Collective : std::uint8_t {
   barrier,
   send_receive,
 };
+inline constexpr int kCollectives = 10;
 
 /// "allreduce", "reduce", …
 std::string_view name_of(Collective collective);

@@ -8,17 +8,11 @@
 #include "collectives/arithmetic.hpp"
 #include "collectives/layout.hpp"
 #include "collectives/program.hpp"
+#include "collectives/window.hpp"
 #include "transport/transfer.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::collectives {
-
-/// A user's buffer, of which this rank may hold only a part: element `origin` of the layout lies at
-/// `data`.
-struct Window {
-  std::byte* data = nullptr;
-  std::size_t origin = 0;
-};
 
 /// The memory and the sizes of one operation.
 struct Operands {

@@ -19,6 +19,11 @@ int two_blocks(const Group&) { return 2; }
 int block_per_rank(const Group& group) { return group.size; }
 int block_per_core(const Group& group) { return Cores(group.size).count(); }
 
+/// All of these combine in the canonical order.
+constexpr Algorithm without_plan(std::string_view name, Collective collective, Path path) {
+  return {name, collective, nullptr, nullptr, true, path};
+}
+
 using enum Collective;
 constexpr bool kDeterministic = true;
 
@@ -53,17 +58,33 @@ constexpr std::array kAlgorithms{
     Algorithm{"binomial_tree", scatter, binomial_tree_scatter, block_per_rank},
     Algorithm{"direct", scatter, direct_scatter, block_per_rank},
 };
+
+constexpr std::array kAlgorithmsWithoutPlan{
+    without_plan("node", allreduce, Path::node),
+    without_plan("node", reduce, Path::node),
+    without_plan("node", broadcast, Path::node),
+    without_plan("node", reduce_scatter, Path::node),
+    without_plan("node", allgather, Path::node),
+};
 // clang-format on
+
+constexpr auto kAllAlgorithms = [] {
+  std::array<Algorithm, kAlgorithms.size() + kAlgorithmsWithoutPlan.size()> all{};
+  const auto end = std::copy(kAlgorithms.begin(), kAlgorithms.end(), all.begin());
+  std::copy(kAlgorithmsWithoutPlan.begin(), kAlgorithmsWithoutPlan.end(), end);
+  return all;
+}();
 
 }  // namespace
 
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
+std::span<const Algorithm> all_algorithms() { return kAllAlgorithms; }
 
 const Algorithm& find_algorithm(Collective collective, std::string_view name) {
-  for (const Algorithm& algorithm : kAlgorithms)
+  for (const Algorithm& algorithm : kAllAlgorithms)
     if (algorithm.collective == collective && algorithm.name == name) return algorithm;
   std::string known;
-  for (const Algorithm& algorithm : kAlgorithms)
+  for (const Algorithm& algorithm : kAllAlgorithms)
     if (algorithm.collective == collective)
       known += fmt::format("{}{}", known.empty() ? "" : ", ", algorithm.name);
   throw Error(ErrorCode::usage,

@@ -20,7 +20,13 @@ struct Group {
   Rank origin = 0;
 };
 
-/// A network algorithm: a pure function from a rank to what it does.
+/// How an algorithm runs.
+enum class Path : std::uint8_t {
+  network,  // by its plan, over the transport
+  node,     // through memory that all ranks share (NodeExchange)
+};
+
+/// An algorithm of a collective; on the network, a pure function from a rank to what it does.
 struct Algorithm {
   std::string_view name;  // "ring"
   Collective collective;
@@ -29,10 +35,13 @@ struct Algorithm {
   int (*blocks)(const Group& group);
   /// Gives the canonical value of deterministic mode.
   bool deterministic = false;
+  Path path = Path::network;
 };
 
-/// Every algorithm, one line each. The first of a collective is its default.
+/// Every algorithm that has a plan, one line each.
 std::span<const Algorithm> algorithms();
+/// Every algorithm: those without a plan too.
+std::span<const Algorithm> all_algorithms();
 
 /// Throws Error(usage) naming the algorithms that `collective` has.
 const Algorithm& find_algorithm(Collective collective, std::string_view name);

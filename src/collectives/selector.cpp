@@ -22,9 +22,22 @@ const Algorithm* find(Collective collective, std::string_view name) {
   const auto matches = [&](const Algorithm& algorithm) {
     return algorithm.collective == collective && algorithm.name == name;
   };
-  const auto all = algorithms();
+  const auto all = all_algorithms();
   const auto found = std::find_if(all.begin(), all.end(), matches);
   return found == all.end() ? nullptr : &*found;
+}
+
+/// The one through shared memory; null if the collective has none. Without a search, since it is
+/// asked for at each call.
+const Algorithm* node_algorithm(Collective collective) {
+  static const auto table = [] {
+    std::array<const Algorithm*, kCollectives> by_collective{};
+    for (const Algorithm& algorithm : all_algorithms())
+      if (algorithm.path == Path::node)
+        by_collective[static_cast<std::size_t>(algorithm.collective)] = &algorithm;
+    return by_collective;
+  }();
+  return table[static_cast<std::size_t>(collective)];
 }
 
 /// Whether a name that came from outside may serve; refuses what can't be done.
@@ -35,8 +48,14 @@ const Algorithm* forced(const Request& request, Choice& choice) {
     choice.reason = "asked for by the call";
   } else if (!request.from_environment.empty()) {
     algorithm = find(request.collective, request.from_environment);
+    if (algorithm != nullptr && algorithm->path == Path::node && !request.node) return nullptr;
     choice.reason = "asked for by RONDO_ALGORITHM";
   }
+  if (algorithm != nullptr && algorithm->path == Path::node && !request.node)
+    throw Error(ErrorCode::usage,
+                fmt::format("the algorithm {} needs ranks that are all on one node, and RONDO_SHM "
+                            "on; leave the algorithm to the selector",
+                            algorithm->name));
   if (algorithm != nullptr && request.deterministic && reduces(request.collective) &&
       !algorithm->deterministic)
     throw Error(
@@ -95,6 +114,11 @@ Choice select(const Request& request) {
   choice.segment_bytes = request.segment_bytes != 0 ? request.segment_bytes : kSegment;
   choice.algorithm = forced(request, choice);
   if (choice.algorithm != nullptr) return choice;
+  if (request.node) choice.algorithm = node_algorithm(request.collective);
+  if (choice.algorithm != nullptr) {
+    choice.reason = "all ranks on one node";
+    return choice;
+  }
   const Preference& preference = preferred(request);
   const bool canonical = request.deterministic && reduces(request.collective);
   choice.algorithm = &find_algorithm(request.collective,
@@ -105,7 +129,7 @@ Choice select(const Request& request) {
 
 void check_algorithm_name(std::string_view name, std::string_view source) {
   if (name.empty()) return;
-  const auto all = algorithms();
+  const auto all = all_algorithms();
   const auto matches = [&](const Algorithm& algorithm) { return algorithm.name == name; };
   if (std::any_of(all.begin(), all.end(), matches)) return;
   std::vector<std::string_view> names;

@@ -12,6 +12,7 @@ namespace rondo::collectives {
 struct Request {
   Collective collective = Collective::allreduce;
   std::size_t bytes = 0;  // of the whole message: for all-gather and the like, of all blocks
+  bool node = false;      // all ranks reach each other's memory (Path::node)
   bool deterministic = false;
   std::string_view per_call;          // Options::algorithm; must exist for the collective
   std::string_view from_environment;  // RONDO_ALGORITHM; used where the collective has it
@@ -24,9 +25,9 @@ struct Choice {
   std::string_view reason;
 };
 
-/// Picks the algorithm of one call: the caller's word first, then RONDO_ALGORITHM, else fixed
-/// constants. A pure function: nothing is probed or timed. Throws Error(usage) for a name that the
-/// collective doesn't have, or that can't do what deterministic mode wants.
+/// Picks the algorithm of one call: the caller's word first, then RONDO_ALGORITHM, then shared
+/// memory where there is some, else fixed constants. A pure function: nothing is probed or timed.
+/// Throws Error(usage) for a name that the collective doesn't have, or that can't serve here.
 Choice select(const Request& request);
 
 /// Throws Error(usage) if no collective has an algorithm of this name (empty: fine). `source`

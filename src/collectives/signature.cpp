@@ -1,10 +1,13 @@
 #include "collectives/signature.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "core/digest.hpp"
 
 namespace rondo::collectives {
 
@@ -15,6 +18,14 @@ void set_algorithm(Signature& signature, std::string_view name) {
   const std::size_t length = std::min(name.size(), signature.algorithm.size() - 1);
   signature.algorithm.fill('\0');
   std::copy_n(name.begin(), length, signature.algorithm.begin());
+}
+
+std::uint64_t digest(const Signature& signature) {
+  std::array<std::uint64_t, sizeof(Signature) / sizeof(std::uint64_t)> words;
+  std::memcpy(words.data(), &signature, sizeof signature);
+  core::Digest digest;
+  for (const std::uint64_t word : words) digest.add(word);
+  return digest.value();
 }
 
 std::string describe(const Signature& signature) {

@@ -32,6 +32,9 @@ struct Signature {
 
 void set_algorithm(Signature& signature, std::string_view name);
 
+/// Differs where signatures differ.
+std::uint64_t digest(const Signature& signature);
+
 /// "allreduce #12 of 1000 float32, sum, ring, segments of 262144 bytes"
 std::string describe(const Signature& signature);
 

@@ -63,17 +63,19 @@ void Health::receive(const Notice& notice) {
     default:
       break;
   }
-  if (notice.kind < kFailure || failure_) return;
+  if (notice.kind < kFailure || has_failed_in(notice.sequence)) return;
+  failure_sequence_ = notice.sequence;
   failure_.emplace(static_cast<ErrorCode>(notice.kind - kFailure),
                    fmt::format("rank {} reported: {}", notice.sender, notice.text.data()));
 }
 
 void Health::poison(const Error& error) {
-  if (failure_) return;
+  if (has_failed_in(first_unfinished_)) return;
   failure_ = error;
+  failure_sequence_ = first_unfinished_;
   Notice notice;
   notice.kind = kFailure + static_cast<std::uint32_t>(error.code());
-  notice.sequence = sequence_;
+  notice.sequence = first_unfinished_;
   set_text(notice, error.message());
   tell_all(notice);
 }

@@ -25,11 +25,18 @@ class Health {
   void pump();
 
   /// This rank begins its operation `sequence`.
-  void enter(std::uint64_t sequence) { sequence_ = sequence; }
+  void enter(std::uint64_t sequence) { sequence_ = first_unfinished_ = sequence; }
+  /// It is through with it: whatever fails from now on concerns the next one.
+  void leave() { first_unfinished_ = sequence_ + 1; }
 
   /// Why the communicator can't be used any more: this rank's own failure or one that a peer
   /// published.
   const std::optional<Error>& failure() const { return failure_; }
+  /// Whether that concerns operation `sequence`: a rank that is through with it may have failed in
+  /// the next one, which doesn't keep the others from finishing it.
+  bool has_failed_in(std::uint64_t sequence) const {
+    return failure_ && failure_sequence_ <= sequence;
+  }
   /// Remembers the failure, and tells every peer unless it is they who told us.
   void poison(const Error& error);
 
@@ -55,7 +62,9 @@ class Health {
   transport::Transport& transport_;
   std::vector<Peer> peers_;
   std::optional<Error> failure_;
-  std::uint64_t sequence_ = 0;
+  std::uint64_t failure_sequence_ = 0;
+  std::uint64_t sequence_ = 0;          // of the last operation begun
+  std::uint64_t first_unfinished_ = 1;  // this one, or the next
 };
 
 /// "rank 3", "ranks 0-2, 5": for messages.

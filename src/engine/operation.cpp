@@ -1,5 +1,7 @@
 #include "engine/operation.hpp"
 
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "core/digest.hpp"
@@ -34,18 +36,24 @@ std::byte* bytes(const void* data) {
 void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequence,
                       ProgramCache& programs) {
   const std::size_t count = element_count(call, transport_.size());
-  has_data_ = false;
+  data_ = Data::none;
   data_error_.reset();
   trouble_since_.reset();
   Choice choice;
   if (call.collective != Collective::barrier)
     choice = choose(call, terms, count * size_of(type_of(call, transport_.rank())));
   sign(call, terms, choice, sequence);
-  const transport::Tag tag = tag_base(sequence);
-  agreement_.start(signature_, tag + kAgreementChannel);
-  const bool moves_data = count > 0 || !call.output_counts.empty();
-  if (call.collective != Collective::barrier && moves_data)
-    start_data(call, terms, choice, programs);
+  const bool moves_data =
+      call.collective != Collective::barrier && (count > 0 || !call.output_counts.empty());
+  if (moves_data && choice.algorithm->path == collectives::Path::node)
+    return start_on_node(call, terms, choice);
+  if (node_ != nullptr) {
+    node_->arrival.prepare(0);
+    node_->arrival.start(signature_);
+  } else {
+    agreement_.start(signature_, tag_base(sequence) + kAgreementChannel);
+  }
+  if (moves_data) start_data(call, terms, choice, programs);
 }
 
 Choice Operation::choose(const Call& call, const Terms& terms, std::size_t message_bytes) const {
@@ -53,6 +61,7 @@ Choice Operation::choose(const Call& call, const Terms& terms, std::size_t messa
   request.collective = call.collective;
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
+  request.node = node_ != nullptr;
   request.deterministic = terms.deterministic;
   request.per_call = terms.per_call_algorithm;
   request.from_environment = terms.default_algorithm;
@@ -96,9 +105,7 @@ void Operation::start_data(const Call& call, const Terms& terms, const Choice& c
   bool is_new = false;
   const bool load = collectives::reduces(call.collective) && operands.arithmetic.must_load();
   const collectives::Program& program = programs.get(*choice.algorithm, call.root, load, is_new);
-  if (is_new)
-    core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature_),
-                                                choice.algorithm->name, choice.reason));
+  log_once(is_new, choice);
   set_layouts(call, program.blocks());
 
   operands.input = {bytes(call.input.data), 0};
@@ -115,7 +122,38 @@ void Operation::start_data(const Call& call, const Terms& terms, const Choice& c
   operands.segment_bytes = choice.segment_bytes;
   operands.tag_base = tag_base(signature_.sequence);
   executor_.start(program, operands);
-  has_data_ = true;
+  data_ = Data::plan;
+}
+
+void Operation::start_on_node(const Call& call, const Terms& terms, const Choice& choice) {
+  const DataType type = type_of(call, transport_.rank());
+  collectives::NodeOperands operands;
+  operands.arithmetic = arithmetic_of(call, terms, type, transport_.size());
+  operands.shape = {.collective = call.collective,
+                    .ranks = transport_.size(),
+                    .root = call.root,
+                    .element_bytes = size_of(type),
+                    .blocks = &output_layout_,
+                    .count = static_cast<std::size_t>(signature_.count)};
+  const bool in_blocks =
+      call.collective == Collective::reduce_scatter || call.collective == Collective::allgather;
+  if (in_blocks) set_layouts(call, transport_.size());
+  operands.output = output_window(call);
+  // A broadcast's root has its data where the others get it.
+  const bool one_buffer = call.collective == Collective::broadcast;
+  operands.input = one_buffer ? operands.output : Window{bytes(call.input.data), 0};
+  if (call.collective == Collective::allgather)
+    operands.input.origin = input_layout_.offset(transport_.rank());
+  bool& logged = logged_on_node_[static_cast<std::size_t>(call.collective)];
+  log_once(!std::exchange(logged, true), choice);
+  data_ = Data::node;
+  node_->exchange.start(operands, signature_);
+}
+
+void Operation::log_once(bool is_new, const Choice& choice) const {
+  if (is_new)
+    core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature_),
+                                                choice.algorithm->name, choice.reason));
 }
 
 void Operation::set_layouts(const Call& call, int blocks) {
@@ -159,43 +197,58 @@ Window Operation::output_window(const Call& call) const {
 }
 
 bool Operation::step() {
-  const bool agreed = agreement_.step();
   const bool moved = step_data();
-  const bool trouble = agreement_.conflict().has_value() || data_error_.has_value();
+  const bool agreed = step_agreement();
+  const bool trouble = conflict().has_value() || data_error_.has_value();
   if (!trouble) return agreed && moved;
   if (!trouble_since_) trouble_since_ = Clock::now();
   if (!agreed && Clock::now() - *trouble_since_ < kPatience) return false;
-  if (agreement_.conflict()) throw_conflict();
+  if (conflict()) throw_conflict();
   throw Error(*data_error_);
 }
 
+bool Operation::step_agreement() {
+  if (node_ == nullptr) return agreement_.step();
+  return node_->arrival.step();
+}
+
 bool Operation::step_data() {
-  if (!has_data_) return true;
-  if (agreement_.conflict() || data_error_) return false;
+  if (data_ == Data::none) return true;
+  if (conflict() || data_error_) return false;
   try {
-    return executor_.step();
+    return data_ == Data::node ? node_->exchange.step() : executor_.step();
   } catch (const Error& error) {
     data_error_ = error;
     return false;
   }
 }
 
+bool Operation::progressed() const {
+  const bool agreed = node_ == nullptr ? agreement_.progressed() : node_->arrival.progressed();
+  const bool on_node = data_ == Data::node && node_->exchange.progressed();
+  return agreed || on_node || (data_ == Data::plan && executor_.progressed());
+}
+
+const std::optional<collectives::Conflict>& Operation::conflict() const {
+  return node_ == nullptr ? agreement_.conflict() : node_->arrival.conflict();
+}
+
 void Operation::throw_conflict() const {
-  const collectives::Conflict& conflict = *agreement_.conflict();
+  const collectives::Conflict& found = *conflict();
   throw Error(
       ErrorCode::mismatch,
       fmt::format(
           "ranks disagree on {}: rank {} calls {}, but rank {} calls {}; all ranks must make "
           "the same calls in the same order",
-          collectives::differences(conflict.signature, conflict.other_signature), conflict.rank,
-          collectives::describe(conflict.signature), conflict.other_rank,
-          collectives::describe(conflict.other_signature)));
+          collectives::differences(found.signature, found.other_signature), found.rank,
+          collectives::describe(found.signature), found.other_rank,
+          collectives::describe(found.other_signature)));
 }
 
 void Operation::cancel() {
   agreement_.cancel();
-  if (has_data_) executor_.cancel();
-  has_data_ = false;
+  if (data_ == Data::plan) executor_.cancel();
+  data_ = Data::none;
 }
 
 }  // namespace rondo::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "collectives/layout.hpp"
 #include "collectives/selector.hpp"
 #include "engine/call.hpp"
+#include "engine/node.hpp"
 #include "engine/program_cache.hpp"
 #include "transport/transport.hpp"
 
@@ -37,11 +39,13 @@ class Operation {
   /// The call must be checked. Throws Error(usage) for an algorithm that can't serve.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, ProgramCache& programs);
 
+  /// From the next operation on, the ranks meet here instead of sending messages. It must live as
+  /// long as this.
+  void meet_at(Node& node) { node_ = &node; }
+
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
-  bool progressed() const {
-    return agreement_.progressed() || (has_data_ && executor_.progressed());
-  }
+  bool progressed() const;
   void cancel();
 
   const collectives::Signature& signature() const { return signature_; }
@@ -54,7 +58,11 @@ class Operation {
                   ProgramCache& programs);
   void set_layouts(const Call& call, int blocks);
   collectives::Window output_window(const Call& call) const;
+  void start_on_node(const Call& call, const Terms& terms, const collectives::Choice& choice);
+  void log_once(bool is_new, const collectives::Choice& choice) const;
+  bool step_agreement();
   bool step_data();
+  const std::optional<collectives::Conflict>& conflict() const;
   void throw_conflict() const;
 
   transport::Transport& transport_;
@@ -63,7 +71,10 @@ class Operation {
   collectives::Signature signature_;
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;
-  bool has_data_ = false;
+  enum class Data : std::uint8_t { none, plan, node };
+  Data data_ = Data::none;
+  Node* node_ = nullptr;
+  std::array<bool, collectives::kCollectives> logged_on_node_{};
   // A failure met in the data is held back for a moment: the agreement may know a better reason.
   std::optional<Error> data_error_;
   std::optional<std::chrono::steady_clock::time_point> trouble_since_;

@@ -94,6 +94,7 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
   adopt_settings_of_rank_0();
   collectives::check_algorithm_name(default_algorithm_, "Options::algorithm");
   collectives::check_algorithm_name(settings_.algorithm, "RONDO_ALGORITHM");
+  meet_on_node();
 }
 
 Session::~Session() {
@@ -144,6 +145,48 @@ auto Session::guarded(Body&& body) {
   }
 }
 
+template <class T>
+std::vector<T> Session::gather_from_all(const T& mine) {
+  std::vector<T> all(static_cast<std::size_t>(transport_->size()));
+  Call call{.collective = Collective::allgather,
+            .input = ConstBuffer(&mine, sizeof mine, DataType::uint8),
+            .output = Buffer(all.data(), all.size() * sizeof mine, DataType::uint8)};
+  run(call, {.algorithm = "bruck"});
+  return all;
+}
+
+/// Makes the memory through which the ranks of a node meet. If one of them can't have it, all do
+/// without.
+void Session::meet_on_node() {
+  if (!settings_.shm || transport_->size() == 1 || transport_->topology().nodes() > 1) return;
+  std::unique_ptr<transport::NodeArena> arena;
+  transport::NodeArena::Offer offer;
+  std::string trouble;
+  const auto attempt = [&](auto action) {
+    try {
+      action();
+    } catch (const Error& error) {
+      trouble = error.what();
+    }
+  };
+  attempt([&] {
+    arena = std::make_unique<transport::NodeArena>();
+    offer = arena->offer();
+  });
+  const auto offers = gather_from_all(offer);
+  const bool all_offer =
+      std::all_of(offers.begin(), offers.end(), [](const auto& o) { return o.area.process != 0; });
+  if (all_offer) attempt([&] { arena->join(offers, transport_->rank()); });
+  const auto fine = gather_from_all(static_cast<std::uint8_t>(all_offer && trouble.empty()));
+  if (!trouble.empty())
+    core::log(
+        core::LogLevel::warning,
+        fmt::format("{}: the ranks of this node send messages instead, which is slower", trouble));
+  if (std::count(fine.begin(), fine.end(), 0) > 0) return;
+  node_ = std::make_unique<Node>(std::move(arena), transport_->topology().ranks_of(0));
+  operation_->meet_at(*node_);
+}
+
 void Session::run(const Call& call, const Options& options) {
   guarded([&] { run_held(call, options); });
 }
@@ -156,6 +199,7 @@ void Session::run_held(const Call& call, const Options& options) {
   const Terms terms = terms_of(options);
   operation_->start(scaled, terms, sequence_, programs_);
   finish(*operation_, terms.timeout);
+  health_.leave();
 }
 
 void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
@@ -258,14 +302,17 @@ std::unique_ptr<Session> Session::split(int color, int key) {
     run_held({.collective = Collective::barrier}, {});
     auto part = transport_->split(color, key);
     if (part == nullptr) return nullptr;
-    return std::unique_ptr<Session>(new Session(Agreed{}, std::move(part), defaults_, settings_));
+    std::unique_ptr<Session> session(new Session(Agreed{}, std::move(part), defaults_, settings_));
+    session->meet_on_node();
+    return session;
   });
 }
 
 template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
+  if (work.step()) return;
   Deadline deadline{Clock::now(), timeout};
-  core::Backoff backoff;
+  core::Backoff backoff(node_ != nullptr && node_->arena->crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
     if (work.progressed())
       backoff.reset();
@@ -277,7 +324,9 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
 
 void Session::look_around(Deadline& deadline, const collectives::Signature& signature) {
   health_.pump();
-  if (health_.failure()) throw Error(*health_.failure());
+  const bool is_message = signature.collective == Collective::send_receive;
+  if (is_message ? health_.failure().has_value() : health_.has_failed_in(signature.sequence))
+    throw Error(*health_.failure());
   if (const std::string gone = health_.departed(kDepartureGrace); !gone.empty())
     throw Error(ErrorCode::peer_lost,
                 fmt::format("{} left through MPI_Finalize while rank {} waits in {}", gone,

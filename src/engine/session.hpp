@@ -61,6 +61,10 @@ class Session {
           const core::Settings& settings);
 
   void adopt_settings_of_rank_0();
+  void meet_on_node();
+  /// What every rank's `mine` is, in rank order.
+  template <class T>
+  std::vector<T> gather_from_all(const T& mine);
   Terms terms_of(const Options& options) const;
 
   /// Holds the session and runs `body`; whatever it throws poisons the communicator and is thrown,
@@ -82,6 +86,7 @@ class Session {
   Options defaults_;
   std::string default_algorithm_;
   Health health_;
+  std::unique_ptr<Node> node_;  // null where the ranks don't share one, or its memory
   // After a failure these two stay alive for ever: sends that never finished still read them.
   std::unique_ptr<Operation> operation_;
   std::unique_ptr<Message> message_;

@@ -1,0 +1,62 @@
+#include "collectives/node_arrival.hpp"
+
+#include <cassert>
+#include <cstring>
+
+namespace rondo::collectives {
+
+using transport::Arrival;
+using transport::NodeArea;
+
+std::byte* NodeArrival::prepare(std::size_t bytes) {
+  assert(bytes <= NodeArea::kPayloadBytes);
+  ++count_;
+  large_ = bytes > sizeof(Arrival::payload);
+  return place(arena_.mine());
+}
+
+std::byte* NodeArrival::place(NodeArea& area) const {
+  return large_ ? area.payloads[entry()].data() : area.arrivals[entry()].payload.data();
+}
+
+void NodeArrival::start(const Signature& signature) {
+  static_assert(sizeof(Signature) <= sizeof(NodeArea::signatures[0]));
+  NodeArea& area = arena_.mine();
+  std::memcpy(area.signatures[entry()].data(), &signature, sizeof signature);
+  area.arrivals[entry()].digest = digest(signature);
+  area.arrivals[entry()].count.store(count_, std::memory_order_release);
+  conflict_.reset();
+  next_ = 0;
+}
+
+bool NodeArrival::step() {
+  progressed_ = false;
+  for (; next_ < arena_.size(); ++next_) {
+    if (next_ != arena_.self() &&
+        !arena_.has_reached(arena_.of(next_).arrivals[entry()].count, count_))
+      return false;
+    progressed_ = true;
+    compare(next_);
+  }
+  return true;
+}
+
+/// With the first rank, so that every rank finds the same.
+void NodeArrival::compare(int node_rank) {
+  const std::uint64_t expected = arena_.of(0).arrivals[entry()].digest;
+  if (arena_.of(node_rank).arrivals[entry()].digest == expected || conflict_) return;
+  conflict_ = {.rank = ranks_.front(),
+               .other_rank = ranks_[static_cast<std::size_t>(node_rank)],
+               .signature = signature_of(0),
+               .other_signature = signature_of(node_rank)};
+}
+
+Signature NodeArrival::signature_of(int node_rank) const {
+  Signature signature;
+  std::memcpy(&signature, arena_.of(node_rank).signatures[entry()].data(), sizeof signature);
+  return signature;
+}
+
+const std::byte* NodeArrival::told_by(int node_rank) const { return place(arena_.of(node_rank)); }
+
+}  // namespace rondo::collectives

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "transport/shm_heap.hpp"
+#include "transport/shm_segment.hpp"
+
+namespace rondo::transport {
+
+/// A number that its owner alone raises and that the other ranks of the node watch; alone in its
+/// cache line.
+struct alignas(64) WatchedCounter {
+  std::atomic<std::uint64_t> value{0};
+};
+
+/// One rank's word that it has come to its arrival `count`. One cache line, since that is what an
+/// operation's latency is made of.
+struct alignas(64) Arrival {
+  std::atomic<std::uint64_t> count{0};  // written last
+  std::uint64_t digest = 0;             // of what this rank wants to do
+  std::array<std::byte, 48> payload{};
+};
+static_assert(sizeof(Arrival) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// What one rank of a node shows to the others; it alone writes here.
+struct NodeArea {
+  /// What fits neither into an Arrival lies here.
+  static constexpr std::size_t kPayloadBytes = 32 * 1024;
+  static constexpr std::size_t kStages = 4;
+  static constexpr std::size_t kStageBytes = 64 * 1024;
+
+  // Arrival k uses the entries k % 2. An entry is free again at arrival k + 2, since that comes
+  // after every rank's arrival k + 1, by which every rank has left operation k.
+  std::array<Arrival, 2> arrivals;
+  alignas(64) std::array<std::array<std::byte, 128>, 2> signatures;
+
+  // Pieces that this rank has put into its stage, reduced, and fetched from the others, over all
+  // operations so far.
+  WatchedCounter staged;
+  WatchedCounter reduced;
+  WatchedCounter fetched;
+
+  alignas(4096) std::array<std::array<std::byte, kPayloadBytes>, 2> payloads;
+  // Piece k uses the entries k % kStages.
+  alignas(4096) std::array<std::array<std::byte, kStageBytes>, kStages> stages;
+  alignas(4096) std::array<std::array<std::byte, kStageBytes>, kStages> results;
+};
+
+/// The memory through which the ranks of one communicator that share a node meet. Each rank makes
+/// its own area (first touch: it lies near its owner) and maps those of the others.
+///
+/// sizeof(NodeArea), 580 KiB, for each rank and communicator; nothing more is ever allocated.
+class NodeArena {
+ public:
+  /// What a rank tells the others of its node. Plain memory.
+  struct Offer {
+    SegmentName area;
+    std::array<std::uint64_t, 16> processors{};  // a bit for each that this rank may run on
+  };
+
+  /// Makes this rank's area. Throws Error(system).
+  NodeArena();
+
+  Offer offer() const;
+  /// Maps the areas of all ranks of the node, of which this is number `self`. Throws Error(system).
+  void join(std::span<const Offer> offers, int self);
+
+  int size() const { return static_cast<int>(areas_.size()); }
+  int self() const { return self_; }
+  NodeArea& mine() { return *areas_[static_cast<std::size_t>(self_)]; }
+  NodeArea& of(int rank) { return *areas_[static_cast<std::size_t>(rank)]; }
+  MappedSegments& mapped() { return mapped_; }
+
+  /// True when the node has fewer processors for these ranks than there are ranks, so that a rank
+  /// that waits must let others run.
+  bool crowded() const { return crowded_; }
+
+  /// Tests only: has_reached() says no for a random while before it says yes.
+  void delay(std::uint64_t seed) { delays_.emplace(static_cast<std::uint32_t>(seed)); }
+  /// Whether a peer's number is there yet; what the peer wrote before it is then visible. Every
+  /// wait on shared memory comes down to this.
+  bool has_reached(const std::atomic<std::uint64_t>& value, std::uint64_t wanted) {
+    if (value.load(std::memory_order_acquire) < wanted) return false;
+    return !delays_ || !is_held_back();
+  }
+
+ private:
+  bool is_held_back();
+
+  std::vector<std::shared_ptr<SharedSegment>> segments_;  // shared with owners in this process
+  std::vector<NodeArea*> areas_;
+  MappedSegments mapped_;
+  int self_ = 0;
+  bool crowded_ = false;
+  std::optional<std::minstd_rand> delays_;
+};
+
+}  // namespace rondo::transport

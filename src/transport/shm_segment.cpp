@@ -1,0 +1,135 @@
+#include "transport/shm_segment.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <unordered_map>
+
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
+
+#include "core/check.hpp"
+#include "core/narrow.hpp"
+
+namespace rondo::transport {
+
+namespace {
+
+/// What lies at the beginning of the file.
+struct Header {
+  std::uint64_t serial;
+};
+constexpr std::size_t kHeaderBytes = 4096;
+
+std::atomic<std::size_t> byte_limit = std::numeric_limits<std::size_t>::max();
+
+/// Unlike that of any other process, as far as chance goes, and different on each call.
+std::uint64_t next_serial() {
+  static std::atomic<std::uint64_t> next = [] {
+    std::random_device device;
+    return (std::uint64_t{device()} << 32) | device();
+  }();
+  return next++;
+}
+
+/// The segments that this process has created and not dropped.
+class OwnSegments {
+ public:
+  static OwnSegments& instance() {
+    static auto& segments = *new OwnSegments;  // outlives whatever static still holds a segment
+    return segments;
+  }
+  void add(const std::shared_ptr<SharedSegment>& segment) {
+    const std::lock_guard lock(mutex_);
+    segments_[segment->name().serial] = segment;
+  }
+  void remove(std::uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    segments_.erase(serial);
+  }
+  std::shared_ptr<SharedSegment> find(std::uint64_t serial) {
+    const std::lock_guard lock(mutex_);
+    const auto found = segments_.find(serial);
+    return found == segments_.end() ? nullptr : found->second.lock();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<SharedSegment>> segments_;
+};
+
+}  // namespace
+
+void limit_segments(std::size_t bytes) { byte_limit = bytes; }
+
+std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes) {
+  const std::size_t file_bytes = bytes + kHeaderBytes;
+  const std::string what = fmt::format("{} bytes of shared memory", bytes);
+  std::shared_ptr<SharedSegment> segment(new SharedSegment);
+  segment->file_ = core::check_system(memfd_create("rondo", MFD_CLOEXEC), "create", what);
+  const int error = bytes > byte_limit
+                        ? ENOSPC
+                        : posix_fallocate(segment->file_, 0, core::narrow<off_t>(file_bytes));
+  if (error != 0) core::throw_system("reserve", what, error);
+  segment->map(file_bytes);
+  segment->name_ = {getpid(), segment->file_, next_serial()};
+  static_cast<Header*>(segment->mapping_)->serial = segment->name_.serial;
+  OwnSegments::instance().add(segment);
+  return segment;
+}
+
+std::shared_ptr<SharedSegment> SharedSegment::open(const SegmentName& name) {
+  if (name.process == getpid()) {
+    if (auto own = OwnSegments::instance().find(name.serial)) return own;
+    throw Error(ErrorCode::system, "a shared segment is gone: its owner freed it while in use");
+  }
+  const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.file);
+  std::shared_ptr<SharedSegment> segment(new SharedSegment);
+  segment->file_ = core::check_system(::open(path.c_str(), O_RDWR | O_CLOEXEC), "open", path);
+  struct stat status {};
+  core::check_system(fstat(segment->file_, &status), "look at", path);
+  segment->map(core::narrow<std::size_t>(status.st_size));
+  segment->name_ = name;
+  if (static_cast<const Header*>(segment->mapping_)->serial != name.serial)
+    throw Error(ErrorCode::system,
+                fmt::format("'{}' is another segment than expected: its owner freed it while in "
+                            "use",
+                            path));
+  close(segment->file_);  // the mapping is enough
+  segment->file_ = -1;
+  return segment;
+}
+
+void SharedSegment::map(std::size_t file_bytes) {
+  void* mapping =
+      mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_, 0);
+  if (mapping == MAP_FAILED)
+    core::throw_system("map", fmt::format("{} bytes of shared memory", file_bytes), errno);
+  mapping_ = mapping;
+  bytes_ = file_bytes - kHeaderBytes;
+}
+
+SharedSegment::~SharedSegment() {
+  if (name_.process == getpid()) OwnSegments::instance().remove(name_.serial);
+  if (mapping_ != nullptr) munmap(mapping_, bytes_ + kHeaderBytes);
+  if (file_ >= 0) close(file_);
+}
+
+std::byte* SharedSegment::data() const { return static_cast<std::byte*>(mapping_) + kHeaderBytes; }
+
+void SharedSegment::discard() noexcept {
+  if (file_ < 0) return;
+  // A hole rather than a shorter file, which would kill a peer that is late after a failure.
+  [[maybe_unused]] const int ignored = fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                                 0, static_cast<off_t>(bytes_ + kHeaderBytes));
+}
+
+}  // namespace rondo::transport

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace rondo::transport {
+
+/// Names a segment to the other processes of its node.
+struct SegmentName {
+  std::int32_t process = 0;  // 0: no segment
+  std::int32_t file = -1;    // its descriptor there
+  std::uint64_t serial = 0;  // tells it from other segments that had this descriptor before
+
+  bool operator==(const SegmentName&) const = default;
+};
+
+/// Memory that several processes of a node map: a file without a name (memfd), which the others
+/// open through /proc/<process>/fd. Nothing is ever in /dev/shm, and the memory goes with the last
+/// process that has it mapped, however that one ends.
+class SharedSegment {
+ public:
+  /// `bytes` of zeros, page-aligned. They are committed here, so that too little memory is an
+  /// Error(system) now and not a SIGBUS later.
+  static std::shared_ptr<SharedSegment> create(std::size_t bytes);
+  /// The segment of that name; in its owner's own process it is the owner's mapping. Throws
+  /// Error(system) where it can't be reached.
+  static std::shared_ptr<SharedSegment> open(const SegmentName& name);
+
+  ~SharedSegment();
+  SharedSegment(const SharedSegment&) = delete;
+  SharedSegment& operator=(const SharedSegment&) = delete;
+
+  const SegmentName& name() const { return name_; }
+  std::byte* data() const;
+  std::size_t bytes() const { return bytes_; }
+
+  /// Gives the memory back at once, though others may still have it mapped. What they then write
+  /// is lost.
+  void discard() noexcept;
+
+ private:
+  SharedSegment() = default;
+  void map(std::size_t file_bytes);
+
+  SegmentName name_;
+  int file_ = -1;
+  void* mapping_ = nullptr;
+  std::size_t bytes_ = 0;  // behind the header
+};
+
+/// Tests only: segments of more bytes can't be created, as on a machine with too little memory.
+void limit_segments(std::size_t bytes);
+
+}  // namespace rondo::transport
