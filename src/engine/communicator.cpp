@@ -4,7 +4,7 @@
 
 #include "core/settings.hpp"
 #include "engine/session.hpp"
-#include "transport/mpi_transport.hpp"
+#include "transport/mpi_connect.hpp"
 
 namespace rondo {
 
@@ -14,9 +14,8 @@ namespace {
 std::unique_ptr<engine::Session> make_session(MPI_Comm comm, const Options& options) {
   const core::Settings settings = core::Settings::from_environment();
   settings.put_in_force();
-  const transport::MpiOptions limits{.deadline = options.timeout.value_or(settings.timeout)};
-  return std::make_unique<engine::Session>(std::make_unique<transport::MpiTransport>(comm, limits),
-                                           options, settings);
+  auto transport = transport::connect(comm, options.timeout.value_or(settings.timeout));
+  return std::make_unique<engine::Session>(std::move(transport), options, settings);
 }
 }  // namespace
 

@@ -317,7 +317,7 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
     if (work.progressed())
       backoff.reset();
     else
-      backoff.pause();
+      transport_->pause(backoff);
     if (backoff.look_around() || steps % 4096 == 0) look_around(deadline, work.signature());
   }
 }

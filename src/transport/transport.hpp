@@ -9,6 +9,7 @@
 
 #include <rondo/types.hpp>
 
+#include "core/backoff.hpp"
 #include "transport/topology.hpp"
 
 namespace rondo::transport {
@@ -64,6 +65,9 @@ class Transport {
   virtual void notify(Rank peer, const Notice& notice) noexcept = 0;
   /// The next notice that arrived, if any.
   virtual std::optional<Notice> poll_notice() = 0;
+
+  /// For whoever waits, after a look that found nothing new: lets time pass.
+  virtual void pause(core::Backoff& backoff) { backoff.pause(); }
 
   /// A transport among the ranks of one color, ordered by (key, rank); null for color < 0.
   /// Collective, and may block: the caller has just had a barrier.
