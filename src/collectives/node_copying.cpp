@@ -1,7 +1,7 @@
 #include "collectives/node_copying.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 namespace rondo::collectives {
 
@@ -72,8 +72,8 @@ void NodeCopying::stage() {
   for (int rank = 0; rank < arena_.size(); ++rank) {
     const Slice slice = slices_.of(rank, staged_);
     if (rank == arena_.self() || slice.count == 0) continue;
-    std::memcpy(staged_for(rank, arena_.self(), staged_), operands_.input_at(slice.begin),
-                operands_.bytes(slice.count));
+    stores_.copy(operands_.input_at(slice.begin), staged_for(rank, arena_.self(), staged_),
+                 operands_.bytes(slice.count));
   }
   tell(&NodeArea::staged, ++staged_);
 }
@@ -81,24 +81,24 @@ void NodeCopying::stage() {
 void NodeCopying::reduce() {
   const int self = arena_.self();
   const Slice slice = slices_.of(self, reduced_);
-  const bool keeps = slices_.is_for(self) || !slices_.is_exchanged();
   if (slice.count > 0) {
-    sources_.clear();
+    const bool keeps = slices_.is_for(self) || !slices_.is_exchanged();
     const std::byte* own = operands_.input_at(slice.begin);
-    for (int rank = 0; rank < arena_.size(); ++rank)
-      if (rank == self || slices_.reduces())
+    std::byte* const output = keeps ? operands_.output_at(slice.begin) : nullptr;
+    std::byte* const result = slices_.is_exchanged() ? result_of(self, reduced_) : nullptr;
+    if (slices_.reduces()) {
+      sources_.clear();
+      for (int rank = 0; rank < arena_.size(); ++rank)
         sources_.push_back(rank == self ? own : staged_for(self, rank, reduced_));
-    std::byte* result =
-        slices_.is_exchanged() ? result_of(self, reduced_) : operands_.output_at(slice.begin);
-    if (slices_.reduces())
-      operands_.arithmetic.reduce_all(sources_, result, slice.count);
-    else
-      std::memcpy(result, own, operands_.bytes(slice.count));
-    tell(&NodeArea::reduced, ++reduced_);
-    if (keeps) operands_.store(result, slice);
-  } else {
-    tell(&NodeArea::reduced, ++reduced_);
+      const std::array targets{Target{result, stores_.stream()},
+                               Target{output, operands_.streams()}};
+      combiner_.combine(operands_.arithmetic, sources_, targets, slice.count);
+    } else {
+      stores_.copy(own, result, operands_.bytes(slice.count));
+      if (keeps) operands_.store(own, output, slice.count);
+    }
   }
+  tell(&NodeArea::reduced, ++reduced_);
 }
 
 void NodeCopying::fetch() {

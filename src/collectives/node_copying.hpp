@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/block_combiner.hpp"
 #include "collectives/node_operands.hpp"
 #include "collectives/node_slices.hpp"
+#include "collectives/shared_stores.hpp"
 #include "transport/node_arena.hpp"
 
 namespace rondo::collectives {
@@ -24,7 +26,7 @@ namespace rondo::collectives {
 /// Nobody waits for more than it reads, and up to kStages pieces are under way.
 class NodeCopying {
  public:
-  explicit NodeCopying(transport::NodeArena& arena) : arena_(arena) {}
+  NodeCopying(transport::NodeArena& arena, SharedStores& stores) : arena_(arena), stores_(stores) {}
 
   void start(const NodeOperands& operands);
   /// Never blocks. True once this rank's memory is its own again.
@@ -51,9 +53,11 @@ class NodeCopying {
   std::byte* result_of(int owner, std::size_t piece) const;
 
   transport::NodeArena& arena_;
+  SharedStores& stores_;
   NodeOperands operands_;
   NodeSlices slices_;
   std::vector<const void*> sources_;
+  BlockCombiner combiner_;
   std::uint64_t base_ = 0;  // pieces of all earlier operations
   std::size_t staged_ = 0;  // pieces of this operation
   std::size_t reduced_ = 0;

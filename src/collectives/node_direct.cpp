@@ -10,7 +10,6 @@ using transport::NodeArea;
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kBlockBytes = 16 * 1024;  // stays in the first cache while it is handed out
 
 bool gives_input(const NodeSlices::Shape& shape, int rank) {
   return shape.collective != Collective::broadcast || rank == shape.root;
@@ -34,7 +33,6 @@ void NodeDirect::start(const NodeOperands& operands, const NodeArrival& arrival)
   // One piece, so one slice for each rank.
   operands_.shape.slice_bytes = (operands_.bytes(operands_.shape.count) / kLine + 1) * kLine;
   slices_.set(operands_.shape);
-  block_.resize(kBlockBytes);
   base_ = arena_.mine().fetched.value.load(std::memory_order_relaxed);
   done_ = false;
   map(arrival);
@@ -81,25 +79,17 @@ bool NodeDirect::step() {
 
 void NodeDirect::combine() {
   const Slice slice = slices_.of(arena_.self(), 0);
-  const std::size_t most = kBlockBytes / operands_.shape.element_bytes;
-  for (std::size_t done = 0; done < slice.count; done += most)
-    combine_block({slice.begin + done, std::min(most, slice.count - done)});
-}
-
-void NodeDirect::combine_block(Slice block) {
+  if (slice.count == 0) return;
   const std::size_t element = operands_.shape.element_bytes;
   sources_.clear();
-  for (const Window& input : inputs_) sources_.push_back(input.at(block.begin, element));
-  if (!slices_.is_exchanged()) {
-    operands_.arithmetic.reduce_all(sources_, operands_.output_at(block.begin), block.count);
-    return;
+  targets_.clear();
+  for (int rank = 0; rank < arena_.size(); ++rank) {
+    const auto index = static_cast<std::size_t>(rank);
+    sources_.push_back(inputs_[index].at(slice.begin, element));
+    if (slices_.is_for(rank) || (!slices_.is_exchanged() && rank == arena_.self()))
+      targets_.push_back({outputs_[index].at(slice.begin, element), operands_.streams()});
   }
-  operands_.arithmetic.reduce_all(sources_, block_.data(), block.count);
-  for (int rank = 0; rank < arena_.size(); ++rank)
-    if (slices_.is_for(rank))
-      operands_.store(block_.data(),
-                      outputs_[static_cast<std::size_t>(rank)].at(block.begin, element),
-                      block.count);
+  combiner_.combine(operands_.arithmetic, sources_, targets_, slice.count);
 }
 
 /// Copies what others have.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "collectives/block_combiner.hpp"
 #include "collectives/node_arrival.hpp"
 #include "collectives/node_operands.hpp"
 #include "collectives/node_slices.hpp"
@@ -40,7 +41,6 @@ class NodeDirect {
  private:
   void map(const NodeArrival& arrival);
   void combine();
-  void combine_block(Slice block);
   void collect();
 
   transport::NodeArena& arena_;
@@ -49,7 +49,8 @@ class NodeDirect {
   std::vector<Window> inputs_;   // of every rank, in this process
   std::vector<Window> outputs_;  // likewise
   std::vector<const void*> sources_;
-  std::vector<std::byte> block_;
+  std::vector<Target> targets_;
+  BlockCombiner combiner_;
   std::uint64_t base_ = 0;
   bool done_ = false;
   bool progressed_ = false;

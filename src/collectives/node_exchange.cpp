@@ -33,8 +33,8 @@ Slice own_input(const NodeSlices::Shape& shape, int rank) {
 /// Everyone reads what all told, so that more ranks make larger messages dear.
 bool NodeExchange::is_small() const {
   const auto ranks = static_cast<std::size_t>(arena_.size());
-  return operands_.bytes(contribution(operands_.shape)) <= 2 * NodeArea::kPayloadBytes / ranks &&
-         operands_.bytes(contribution(operands_.shape)) <= NodeArea::kPayloadBytes;
+  const std::size_t told = operands_.bytes(contribution(operands_.shape));
+  return told <= std::min(NodeArea::kPayloadBytes, 2 * NodeArea::kPayloadBytes / ranks);
 }
 
 void NodeExchange::start(const NodeOperands& operands, const Signature& signature) {
@@ -49,7 +49,7 @@ void NodeExchange::tell_input(const Signature& signature) {
   way_ = Way::small;
   std::byte* place = arrival_.prepare(operands_.bytes(contribution(operands_.shape)));
   const Slice own = own_input(operands_.shape, arena_.self());
-  if (own.count > 0) std::memcpy(place, operands_.input_at(own.begin), operands_.bytes(own.count));
+  stores_.copy(operands_.input_at(own.begin), place, operands_.bytes(own.count));
   arrival_.start(signature);
 }
 

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <vector>
 
 #include "collectives/node_arrival.hpp"
 #include "collectives/node_copying.hpp"
 #include "collectives/node_direct.hpp"
 #include "collectives/node_operands.hpp"
+#include "collectives/shared_stores.hpp"
 #include "transport/node_arena.hpp"
 
 namespace rondo::collectives {
@@ -25,7 +26,7 @@ namespace rondo::collectives {
 class NodeExchange {
  public:
   NodeExchange(transport::NodeArena& arena, NodeArrival& arrival)
-      : arena_(arena), arrival_(arrival), copying_(arena), direct_(arena) {}
+      : arena_(arena), arrival_(arrival), copying_(arena, stores_), direct_(arena) {}
 
   /// Begins, with this rank's arrival under `signature`; the blocks' layout must live until the
   /// end.
@@ -46,6 +47,7 @@ class NodeExchange {
 
   transport::NodeArena& arena_;
   NodeArrival& arrival_;
+  SharedStores stores_;
   NodeCopying copying_;
   NodeDirect direct_;
   NodeOperands operands_;

@@ -1,20 +1,16 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 
 #include "collectives/arithmetic.hpp"
 #include "collectives/node_slices.hpp"
 #include "collectives/window.hpp"
-#include "core/stream_copy.hpp"
+#include "core/copy.hpp"
 
 namespace rondo::collectives {
 
 /// The memory and the sizes of one collective among the ranks of a node.
 struct NodeOperands {
-  /// From this size on results are stored past the caches: they would not stay there anyway.
-  static constexpr std::size_t kStreamFrom = 2 * 1024 * 1024;
-
   NodeSlices::Shape shape;  // slice_bytes is each way's own
   Arithmetic arithmetic;
   Window input;
@@ -25,7 +21,10 @@ struct NodeOperands {
   std::byte* output_at(std::size_t element) const {
     return output.at(element, shape.element_bytes);
   }
-  bool streams() const { return bytes(shape.count) >= kStreamFrom; }
+  /// Whether outputs are stored past the caches: all ranks' inputs are far more than fits there.
+  bool streams() const {
+    return static_cast<std::size_t>(shape.ranks) * bytes(shape.count) >= core::last_cache_bytes();
+  }
 
   /// Stores elements of the result, unless they are there already.
   void store(const std::byte* source, std::byte* target, std::size_t elements) const {
@@ -33,7 +32,7 @@ struct NodeOperands {
     if (streams())
       core::stream_copy(source, target, bytes(elements));
     else
-      std::memcpy(target, source, bytes(elements));
+      core::copy(source, target, bytes(elements));
   }
   void store(const std::byte* source, Slice slice) const {
     store(source, output_at(slice.begin), slice.count);
