@@ -18,9 +18,10 @@ struct Conflict {
 };
 
 /// Finds out, beside the data of an operation, whether all ranks agree on it: a dissemination in
-/// ceil(log2 n) rounds (Hensgen, Finkel & Manber, 1988).
+/// ceil(log4 n) rounds (after Hensgen, Finkel & Manber, 1988, with three messages a round for one).
 ///
-///   round k:  rank r tells r + 2^k its signature and any conflict it knows;  r - 2^k tells r
+///   round k:  rank r tells r + 4^k, r + 2·4^k and r + 3·4^k its signature and any conflict it
+///             knows;  r - 4^k, r - 2·4^k and r - 3·4^k tell r
 ///
 /// After the last round every rank has heard, directly or not, of every other: so it is a barrier
 /// too, and each conflict is known to all. Every message has one size and one tag, whatever the
@@ -44,16 +45,25 @@ class Agreement {
     Signature signature;
     Conflict conflict;  // rank < 0: none
   };
-  struct Round {
-    Message outgoing;
-    Message incoming;
-    transport::Transfer send;
+  static constexpr int kPeers = 3;  // in one direction
+  static constexpr int kMaxRounds = 16;
+  /// One message in, from the rank that is `distance` before this one. 0: not needed.
+  struct Arrival {
+    int distance = 0;
+    Message message;
     transport::Transfer receive;
   };
-  static constexpr int kMaxRounds = 31;
+  struct Round {
+    Message outgoing;
+    std::array<Arrival, kPeers> arrivals;
+    std::array<transport::Transfer, kPeers> sends;
+  };
 
   void begin_round();
   void learn(const Message& message, Rank sender);
+  Rank rank_before(int distance) const;
+  bool receive_round(Round& round);
+  bool all_sent();
 
   transport::Transport& transport_;
   transport::Tag tag_ = 0;
