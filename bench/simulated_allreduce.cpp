@@ -110,9 +110,10 @@ std::string named_algorithm(const std::string& impl) {
   return colon == std::string::npos ? "" : impl.substr(colon + 1);
 }
 
-std::string algorithm_of(const std::string& impl, std::size_t bytes) {
+std::string algorithm_of(const std::string& impl, int ranks, std::size_t bytes) {
   if (impl != "rondo") return named_algorithm(impl);
   rondo::collectives::Request request;
+  request.ranks = ranks;
   request.bytes = bytes;
   return std::string(rondo::collectives::select(request).algorithm->name);
 }
@@ -176,7 +177,7 @@ class Benchmark {
                      {"bytes", bytes},
                      {"count", bytes / sizeof(float)},
                      {"in_place", false},
-                     {"algorithm", algorithm_of(impl, bytes)},
+                     {"algorithm", algorithm_of(impl, world_.size(), bytes)},
                      {"time_us", {{"min", us}, {"p50", us}, {"p99", us}, {"max", us}}},
                      {"algbw_gbs", algbw},
                      {"busbw_gbs", algbw * 2 * (n - 1) / n},

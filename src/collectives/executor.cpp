@@ -103,26 +103,31 @@ std::size_t Executor::begin_of(const Place& place) const {
 }
 
 void Executor::assign_slots() {
-  // A slot holds one segment, or less where no message is that large.
-  std::size_t largest = 0;
-  for (const Step& step : program_->steps())
-    if (step.kind == StepKind::receive_reduce) {
-      const auto index = static_cast<std::size_t>(&step - program_->steps().data());
-      largest = std::max(largest, progress_[index].elements);
-    }
-  const std::size_t elements = std::min(largest, segment_elements(Value::partial));
-  slot_bytes_ = round_up(elements * operands_.arithmetic.bytes_of(Value::partial));
-
   const std::vector<Stream>& streams = program_->streams();
-  const auto reducing = static_cast<std::size_t>(
-      std::count_if(streams.begin(), streams.end(), [](const Stream& s) { return s.reduces; }));
-  std::byte* slots = slot_memory_.reserve(reducing * kWindow * slot_bytes_);
   streams_.assign(streams.size(), StreamState{});
+  std::size_t bytes = 0;
   for (std::size_t index = 0; index < streams.size(); ++index) {
     if (!streams[index].reduces) continue;
-    streams_[index].slots = slots;
-    slots += kWindow * slot_bytes_;
+    StreamState& state = streams_[index];
+    state.slots_begin = bytes;
+    bytes += measure_slots(streams[index], state);
   }
+  slots_ = slot_memory_.reserve(bytes);
+}
+
+/// A slot holds one piece, or the largest if none is a whole segment; there are as many as pieces,
+/// up to a window. Returns the bytes of all.
+std::size_t Executor::measure_slots(const Stream& stream, StreamState& state) const {
+  const std::size_t segment = segment_elements(Value::partial);
+  std::size_t largest = 0;
+  std::size_t pieces = 0;
+  for (const int step : stream.steps) {
+    const std::size_t elements = get(progress_, step).elements;
+    largest = std::max(largest, std::min(elements, segment));
+    pieces += (elements + segment - 1) / segment;
+  }
+  state.slot_bytes = round_up(largest * operands_.arithmetic.bytes_of(Value::partial));
+  return std::min(pieces, kWindow) * state.slot_bytes;
 }
 
 std::size_t Executor::segment_elements(Value value) const {
@@ -296,7 +301,7 @@ std::byte* Executor::at(const Place& place, Value value, std::size_t element) co
 }
 
 std::byte* Executor::slot_of(const StreamState& state, std::size_t position) const {
-  return state.slots + position * slot_bytes_;
+  return slots_ + state.slots_begin + position * state.slot_bytes;
 }
 
 void Executor::cancel() {

@@ -81,13 +81,16 @@ class Executor {
     std::array<Flight, kWindow> flights;
     std::size_t first = 0;
     std::size_t count = 0;
-    std::size_t next = 0;        // index into Stream::steps of the step to issue from
-    std::byte* slots = nullptr;  // kWindow landing slots, for streams that reduce
+    std::size_t next = 0;  // index into Stream::steps of the step to issue from
+    // Landing slots of a stream that reduces, in the executor's memory for them.
+    std::size_t slots_begin = 0;
+    std::size_t slot_bytes = 0;
   };
 
   void measure_steps();
   void measure_scratch();
   void assign_slots();
+  std::size_t measure_slots(const Stream& stream, StreamState& state) const;
   std::size_t begin_of(const Place& place) const;
   std::size_t segment_elements(Value value) const;
 
@@ -112,7 +115,7 @@ class Executor {
   std::size_t unfinished_ = 0;
   std::size_t first_local_ = 0;  // every local step before it is done
   bool progressed_ = false;
-  std::size_t slot_bytes_ = 0;
+  std::byte* slots_ = nullptr;
   std::byte* partials_ = nullptr;
   std::byte* scratch_ = nullptr;
   Workspace partials_memory_;

@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kSmall = 16 * kKiB;    // latency counts: fewest steps
 constexpr std::size_t kMedium = 512 * kKiB;  // both count
+constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kSegment = 128 * kKiB;
+constexpr std::size_t kLongSegment = 2 * kMiB;  // pipelining would disturb these exchanges
 
 const Algorithm* find(Collective collective, std::string_view name) {
   const auto matches = [&](const Algorithm& algorithm) {
@@ -66,43 +68,53 @@ const Algorithm* forced(const Request& request, Choice& choice) {
   return algorithm;
 }
 
-/// What serves messages of one size class: an algorithm for any order of adding, and one for the
-/// canonical order.
+/// What serves messages of one size class, among so many ranks or more: an algorithm for any order
+/// of adding, and one for the canonical order. The first that fits a request is taken.
 struct Preference {
   Collective collective;
+  int from_ranks;
   std::size_t up_to_bytes;
   std::string_view algorithm;
   std::string_view deterministic;
   std::string_view reason;
+  std::size_t segment_bytes = kSegment;
 };
 
+constexpr int kAny = 1;
+constexpr int kMany = 9;
+constexpr int kVeryMany = 64;
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 using enum Collective;
 // clang-format off
+// With many ranks latency decides for longer. Where, was simulated: docs/simulation.md.
 constexpr std::array kPreferences{
-    Preference{allreduce, kSmall, "recursive_doubling", "butterfly_small", "small: fewest steps"},
-    Preference{allreduce, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
-    Preference{allreduce, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
-    Preference{reduce, kSmall, "binomial_tree", "butterfly_small", "small: fewest steps"},
-    Preference{reduce, kAnySize, "double_binary_tree", "butterfly", "large: pipelined"},
-    Preference{broadcast, kMedium, "binomial_tree", "", "small: fewest steps"},
-    Preference{broadcast, kAnySize, "double_binary_tree", "", "large: pipelined"},
-    Preference{reduce_scatter, kSmall, "direct", "butterfly_small", "small: one step"},
-    Preference{reduce_scatter, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
-    Preference{allgather, kSmall, "bruck", "", "small: fewest steps"},
-    Preference{allgather, kAnySize, "ring", "", "large: fewest bytes on every link"},
-    Preference{all_to_all, kAnySize, "pairwise", "", "each block goes straight to its rank"},
-    Preference{gather, kSmall, "binomial_tree", "", "small: fewest steps"},
-    Preference{gather, kAnySize, "direct", "", "large: each byte sent once"},
-    Preference{scatter, kSmall, "binomial_tree", "", "small: fewest steps"},
-    Preference{scatter, kAnySize, "direct", "", "large: each byte sent once"},
+    Preference{allreduce, kMany, kSmall, "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
+    Preference{allreduce, kVeryMany, 64 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
+    Preference{allreduce, kMany, 16 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
+    Preference{allreduce, kAny, kSmall, "recursive_doubling", "butterfly_small", "small: fewest steps"},
+    Preference{allreduce, kAny, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, kAny, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
+    Preference{reduce, kAny, kSmall, "binomial_tree", "butterfly_small", "small: fewest steps"},
+    Preference{reduce, kAny, kAnySize, "double_binary_tree", "butterfly", "large: pipelined"},
+    Preference{broadcast, kAny, kMedium, "binomial_tree", "", "small: fewest steps"},
+    Preference{broadcast, kAny, kAnySize, "double_binary_tree", "", "large: pipelined"},
+    Preference{reduce_scatter, kAny, kSmall, "direct", "butterfly_small", "small: one step"},
+    Preference{reduce_scatter, kAny, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
+    Preference{allgather, kAny, kSmall, "bruck", "", "small: fewest steps"},
+    Preference{allgather, kAny, kAnySize, "ring", "", "large: fewest bytes on every link"},
+    Preference{all_to_all, kAny, kAnySize, "pairwise", "", "each block goes straight to its rank"},
+    Preference{gather, kAny, kSmall, "binomial_tree", "", "small: fewest steps"},
+    Preference{gather, kAny, kAnySize, "direct", "", "large: each byte sent once"},
+    Preference{scatter, kAny, kSmall, "binomial_tree", "", "small: fewest steps"},
+    Preference{scatter, kAny, kAnySize, "direct", "", "large: each byte sent once"},
 };
 // clang-format on
 
 const Preference& preferred(const Request& request) {
   const auto serves = [&](const Preference& preference) {
-    return preference.collective == request.collective && request.bytes <= preference.up_to_bytes;
+    return preference.collective == request.collective && request.ranks >= preference.from_ranks &&
+           request.bytes <= preference.up_to_bytes;
   };
   return *std::find_if(kPreferences.begin(), kPreferences.end(), serves);
 }
@@ -123,6 +135,7 @@ Choice select(const Request& request) {
   const bool canonical = request.deterministic && reduces(request.collective);
   choice.algorithm = &find_algorithm(request.collective,
                                      canonical ? preference.deterministic : preference.algorithm);
+  if (request.segment_bytes == 0 && !canonical) choice.segment_bytes = preference.segment_bytes;
   choice.reason = canonical ? "deterministic mode" : preference.reason;
   return choice;
 }

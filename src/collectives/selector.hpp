@@ -11,6 +11,7 @@ namespace rondo::collectives {
 /// What the choice of an algorithm depends on; alike on all ranks.
 struct Request {
   Collective collective = Collective::allreduce;
+  int ranks = 1;
   std::size_t bytes = 0;  // of the whole message: for all-gather and the like, of all blocks
   bool node = false;      // all ranks reach each other's memory (Path::node)
   bool deterministic = false;

@@ -71,34 +71,85 @@ void Team::fold_in() {
                   kPartials);
 }
 
-void Team::double_up() {
+/// As few as possible, and as equal as possible.
+std::vector<Team::Stage> Team::stages(int width) const {
+  const int count = (cores_.steps() + width - 1) / width;
+  std::vector<Stage> stages;
+  for (int index = 0; index < count; ++index)
+    stages.push_back({cores_.steps() * index / count, cores_.steps() * (index + 1) / count});
+  return stages;
+}
+
+void Team::double_up(int width) {
   if (is_extra_) return;
-  for (int distance = 1; distance < cores_.count(); distance *= 2) {
-    const Rank partner = core_rank(core_ ^ distance);
-    plan_.exchange({partner, blocks_.first, blocks_.count}, {partner, blocks_.first, blocks_.count},
-                   Action::reduce, kPartials);
+  const Place all{Space::output, blocks_.first, blocks_.count};
+  for (const Stage& stage : stages(width)) {
+    for (int which = 1; which <= stage.partners(); ++which)
+      plan_.send({core_rank(partner(stage, which)), all.first, all.count}, Action::reduce,
+                 kPartials);
+    for (int half = 1; half <= stage.partners(); half *= 2) absorb(stage, half, half, all);
   }
 }
 
-void Team::halve() {
+/// Reduces what `span` partners have, from `which` on, into `target`, in the order of `span`
+/// exchanges one after the other: all cores of a step then have the same value to the last bit.
+void Team::absorb(const Stage& stage, int which, int span, const Place& target) {
+  const Rank peer = core_rank(partner(stage, which));
+  if (span == 1) {
+    receive(peer, target);
+    return;
+  }
+  Place sum{Space::scratch, 0, target.count};
+  for (int block = 0; block < target.count; ++block) {
+    const int scratch = plan_.add_scratch(blocks_.first + block);
+    if (block == 0) sum.first = scratch;
+  }
+  plan_.add({.kind = StepKind::receive,
+             .value = Value::partial,
+             .channel = kPartials,
+             .peer = peer,
+             .target = sum});
+  for (int half = 1; half < span; half *= 2) absorb(stage, which + half, half, sum);
+  plan_.add({.kind = StepKind::reduce, .value = Value::partial, .source = sum, .target = target});
+}
+
+/// Reduces what `peer` has with `target`.
+void Team::receive(Rank peer, const Place& target) {
+  if (target.space == Space::output)
+    plan_.receive({peer, target.first, target.count}, Action::reduce, kPartials);
+  else
+    plan_.add({.kind = StepKind::receive_reduce,
+               .value = Value::partial,
+               .channel = kPartials,
+               .peer = peer,
+               .source = target,
+               .target = target});
+}
+
+void Team::halve(int width) {
   if (is_extra_) return;
-  for (int step = 0; step < cores_.steps(); ++step) {
-    const int partner = core_ ^ (1 << step);
-    const Cores::Range theirs = cores_.part(blocks_, partner, step + 1);
-    const Cores::Range mine = cores_.part(blocks_, core_, step + 1);
-    plan_.exchange({core_rank(partner), theirs.first, theirs.count},
-                   {core_rank(partner), mine.first, mine.count}, Action::reduce, kPartials);
+  for (const Stage& stage : stages(width)) {
+    const Cores::Range mine = cores_.part(blocks_, core_, stage.end);
+    for (int which = 1; which <= stage.partners(); ++which) {
+      const int peer = partner(stage, which);
+      const Cores::Range theirs = cores_.part(blocks_, peer, stage.end);
+      plan_.exchange({core_rank(peer), theirs.first, theirs.count},
+                     {core_rank(peer), mine.first, mine.count}, Action::reduce, kPartials);
+    }
   }
 }
 
-void Team::collect() {
+void Team::collect(int width) {
   if (is_extra_) return;
-  for (int step = cores_.steps() - 1; step >= 0; --step) {
-    const int partner = core_ ^ (1 << step);
-    const Cores::Range mine = cores_.part(blocks_, core_, step + 1);
-    const Cores::Range theirs = cores_.part(blocks_, partner, step + 1);
-    plan_.exchange({core_rank(partner), mine.first, mine.count},
-                   {core_rank(partner), theirs.first, theirs.count}, Action::copy, kResults);
+  const std::vector<Stage> all = stages(width);
+  for (auto stage = all.rbegin(); stage != all.rend(); ++stage) {
+    const Cores::Range mine = cores_.part(blocks_, core_, stage->end);
+    for (int which = 1; which <= stage->partners(); ++which) {
+      const int peer = partner(*stage, which);
+      const Cores::Range theirs = cores_.part(blocks_, peer, stage->end);
+      plan_.exchange({core_rank(peer), mine.first, mine.count},
+                     {core_rank(peer), theirs.first, theirs.count}, Action::copy, kResults);
+    }
   }
 }
 

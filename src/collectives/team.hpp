@@ -44,6 +44,10 @@ class Cores {
 };
 
 /// What one rank does when several reduce a range of blocks together, as cores.
+///
+/// With a width w > 1, up to w exchanges become one step among 2^w cores, in which each sends to
+/// all others at once: fewer steps, each of more messages. The value stays the same to the last
+/// bit.
 class Team {
  public:
   /// `members` in the order of the value; plan.rank() is one of them. To be halved, the range must
@@ -52,16 +56,30 @@ class Team {
 
   /// The extra members give their values away.
   void fold_in();
-  /// Every core gets the reduction of all blocks. Steps p, bytes p·M.
-  void double_up();
-  /// Every core gets the reduction of its part. Steps p, bytes (1 - 1/2^p)·M.
-  void halve();
-  /// Every core's part is finished and given to all cores. Steps p, bytes (1 - 1/2^p)·M.
-  void collect();
+  /// Every core gets the reduction of all blocks. Steps ⌈p/w⌉; bytes p·M for w = 1, and (2^w - 1)·M
+  /// per step in general.
+  void double_up(int width = 1);
+  /// Every core gets the reduction of its part. Steps ⌈p/w⌉, bytes (1 - 1/2^p)·M.
+  void halve(int width = 1);
+  /// Every core's part is finished and given to all cores. Steps ⌈p/w⌉, bytes (1 - 1/2^p)·M. With
+  /// the width of halve().
+  void collect(int width = 1);
   /// The extra members get the finished blocks from their stand-ins.
   void fold_out();
 
  private:
+  /// One step: the distances from 2^begin to below 2^end.
+  struct Stage {
+    int begin;
+    int end;
+    int partners() const { return (1 << (end - begin)) - 1; }
+  };
+  std::vector<Stage> stages(int width) const;
+  /// The core that is `which` (1 to partners()) away within a step.
+  int partner(const Stage& stage, int which) const { return core_ ^ (which << stage.begin); }
+  void absorb(const Stage& stage, int which, int span, const Place& target);
+  void receive(Rank peer, const Place& target);
+
   Rank core_rank(int core) const;
 
   Plan& plan_;

@@ -59,6 +59,7 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
 Choice Operation::choose(const Call& call, const Terms& terms, std::size_t message_bytes) const {
   collectives::Request request;
   request.collective = call.collective;
+  request.ranks = transport_.size();
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
   request.node = node_ != nullptr;

@@ -47,7 +47,10 @@ class BytesSent {
   Sent allreduce(const std::string& name) const {
     if (name == "ring") return 2 * (n() - 1) * M / n();
     if (name == "recursive_doubling") return extra() ? M : steps() * M + with_extra(M);
-    if (name == "halving_doubling") return extra() ? M : 2 * (M - M / cores()) + with_extra(M);
+    if (name == "recursive_quadrupling")
+      return extra() ? M : (steps() / 2 * 3 + steps() % 2) * M + with_extra(M);
+    if (name == "halving_doubling" || name == "quartering_quadrupling")
+      return extra() ? M : 2 * (M - M / cores()) + with_extra(M);
     if (name == "binomial_tree") return children() * M + (r() == 0 ? 0 : M);
     if (name == "double_binary_tree") return tree_edges(0, 0) * M / 2 + tree_edges(0, 1) * M / 2;
     if (name == "butterfly_small") {

@@ -21,12 +21,28 @@ TEST(Selector, TakesFewStepsForSmallMessagesAndFewBytesForLargeOnes) {
   EXPECT_EQ(select(request_of(allreduce, 100'000'000)).algorithm->name, "ring");
 }
 
+TEST(Selector, TakesFewerStepsWhereThereAreManyRanks) {
+  Request request = request_of(allreduce, 8);
+  request.ranks = 64;
+  EXPECT_EQ(select(request).algorithm->name, "recursive_quadrupling");
+  request.bytes = 8 << 20;
+  EXPECT_EQ(select(request).algorithm->name, "quartering_quadrupling");
+  EXPECT_GE(select(request).segment_bytes, request.bytes / 4) << "each exchange is one message";
+  request.segment_bytes = 1000;
+  EXPECT_EQ(select(request).segment_bytes, 1000) << "the caller's word";
+  request.segment_bytes = 0;
+  request.bytes = 1 << 30;
+  EXPECT_EQ(select(request).algorithm->name, "ring");
+}
+
 TEST(Selector, HasAnAnswerForEveryCollectiveSizeAndMode) {
   for (const Collective collective :
        {allreduce, reduce, broadcast, reduce_scatter, allgather, all_to_all, gather, scatter})
     for (const std::size_t bytes : {0UL, 1UL, 16'384UL, 16'385UL, 524'289UL, 1UL << 40})
-      for (const bool deterministic : {false, true}) {
+      for (const auto& [ranks, deterministic] :
+           {std::pair(1, false), std::pair(1, true), std::pair(64, false), std::pair(64, true)}) {
         Request request = request_of(collective, bytes);
+        request.ranks = ranks;
         request.deterministic = deterministic;
         const Choice choice = select(request);
         EXPECT_EQ(choice.algorithm->collective, collective);
