@@ -40,9 +40,10 @@ void Arithmetic::combine(const void* a, const void* b, void* out, std::size_t co
   core::reduce(partial_, op_, a, b, out, count);
 }
 
-void Arithmetic::reduce_all(std::span<const void* const> inputs, void* out,
-                            std::size_t count) const {
-  core::reduce_many({element_, op_, scale_, divisor_, false}, inputs, out, count);
+void Arithmetic::reduce_all(std::span<const void* const> inputs, void* out, std::size_t count,
+                            Value result) const {
+  const bool partial = result == Value::partial;
+  core::reduce_many({element_, op_, scale_, partial ? 1.0 : divisor_, partial}, inputs, out, count);
 }
 
 void Arithmetic::finish(const void* partial, void* out, std::size_t count) const {

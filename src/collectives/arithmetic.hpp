@@ -31,8 +31,9 @@ class Arithmetic {
   void load(const void* input, void* partial, std::size_t count) const;
   /// out = a ⊕ b, all partial
   void combine(const void* a, const void* b, void* out, std::size_t count) const;
-  /// out = all inputs, scaled, combined in their order, finished: elements to elements in one pass
-  void reduce_all(std::span<const void* const> inputs, void* out, std::size_t count) const;
+  /// out = all inputs, scaled, combined in their order, in one pass: partial or finished
+  void reduce_all(std::span<const void* const> inputs, void* out, std::size_t count,
+                  Value result = Value::finished) const;
   /// out (an element) = partial / divisor, rounded once
   void finish(const void* partial, void* out, std::size_t count) const;
 

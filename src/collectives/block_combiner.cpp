@@ -11,20 +11,21 @@ constexpr std::size_t kBlockBytes = 8 * 1024;
 }
 
 void BlockCombiner::combine(const Arithmetic& arithmetic, std::span<const void* const> inputs,
-                            std::span<const Target> targets, std::size_t elements) {
+                            std::span<const Target> targets, std::size_t elements, Value result) {
   const std::size_t element = arithmetic.bytes_of(Value::finished);
+  const std::size_t made = arithmetic.bytes_of(result);
   std::byte* block = block_.reserve(kBlockBytes);
-  const std::size_t most = kBlockBytes / element;
+  const std::size_t most = kBlockBytes / made;
   for (std::size_t done = 0; done < elements; done += most) {
     const std::size_t count = std::min(most, elements - done);
     sources_.clear();
     for (const void* input : inputs)
       sources_.push_back(static_cast<const std::byte*>(input) + done * element);
-    arithmetic.reduce_all(sources_, block, count);
+    arithmetic.reduce_all(sources_, block, count, result);
     for (const Target& target : targets) {
       if (target.memory == nullptr) continue;
       auto* const copy = target.stream ? &core::stream_copy : &core::copy;
-      copy(block, target.memory + done * element, count * element);
+      copy(block, target.memory + done * made, count * made);
     }
   }
 }

@@ -20,10 +20,11 @@ struct Target {
 /// read and written once.
 class BlockCombiner {
  public:
-  /// Elements of `element_bytes` at each of `inputs`; finished values go to each target that has
-  /// memory. A target may be one of the inputs.
+  /// The `elements` at each of `inputs` become values of kind `result` at each target that has
+  /// memory. A target may be one of the inputs, if its values have the same size.
   void combine(const Arithmetic& arithmetic, std::span<const void* const> inputs,
-               std::span<const Target> targets, std::size_t elements);
+               std::span<const Target> targets, std::size_t elements,
+               Value result = Value::finished);
 
  private:
   Workspace block_;

@@ -35,6 +35,15 @@ void NodeCopying::start(const NodeOperands& operands) {
   if (!slices_.is_for(arena_.self())) tell(&NodeArea::fetched, fetched_ = slices_.pieces());
 }
 
+std::size_t NodeCopying::made() const {
+  if (reduced_ == 0) return 0;
+  const Slice first = slices_.of(arena_.self(), 0);
+  for (std::size_t piece = reduced_; piece-- > 0;)
+    if (const Slice last = slices_.of(arena_.self(), piece); last.count > 0)
+      return last.begin + last.count - first.begin;
+  return 0;
+}
+
 bool NodeCopying::step() {
   progressed_ = false;
   while (advance()) progressed_ = true;
@@ -92,7 +101,7 @@ void NodeCopying::reduce() {
         sources_.push_back(rank == self ? own : staged_for(self, rank, reduced_));
       const std::array targets{Target{result, stores_.stream()},
                                Target{output, operands_.streams()}};
-      combiner_.combine(operands_.arithmetic, sources_, targets, slice.count);
+      combiner_.combine(operands_.arithmetic, sources_, targets, slice.count, operands_.result);
     } else {
       stores_.copy(own, result, operands_.bytes(slice.count));
       if (keeps) operands_.store(own, output, slice.count);

@@ -32,6 +32,8 @@ class NodeCopying {
   /// Never blocks. True once this rank's memory is its own again.
   bool step();
   bool progressed() const { return progressed_; }
+  /// Of a reduce-scatter: how many elements of this rank's block are done, from its beginning.
+  std::size_t made() const;
 
  private:
   using Counter = transport::WatchedCounter transport::NodeArea::*;

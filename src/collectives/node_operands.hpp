@@ -15,11 +15,12 @@ struct NodeOperands {
   Arithmetic arithmetic;
   Window input;
   Window output;
+  Value result = Value::finished;  // partial: of a reduction over several nodes
 
   std::size_t bytes(std::size_t elements) const { return elements * shape.element_bytes; }
   std::byte* input_at(std::size_t element) const { return input.at(element, shape.element_bytes); }
   std::byte* output_at(std::size_t element) const {
-    return output.at(element, shape.element_bytes);
+    return output.at(element, arithmetic.bytes_of(result));
   }
   /// Whether outputs are stored past the caches: all ranks' inputs are far more than fits there.
   bool streams() const {

@@ -67,6 +67,7 @@ constexpr std::array kAlgorithmsWithoutPlan{
     without_plan("node", broadcast, Path::node),
     without_plan("node", reduce_scatter, Path::node),
     without_plan("node", allgather, Path::node),
+    without_plan("hierarchical", allreduce, Path::hierarchical),
 };
 // clang-format on
 

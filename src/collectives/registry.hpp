@@ -22,8 +22,9 @@ struct Group {
 
 /// How an algorithm runs.
 enum class Path : std::uint8_t {
-  network,  // by its plan, over the transport
-  node,     // through memory that all ranks share (NodeExchange)
+  network,       // by its plan, over the transport
+  node,          // through memory that all ranks share (NodeExchange)
+  hierarchical,  // within nodes through memory, and between them by plans (Hierarchical)
 };
 
 /// An algorithm of a collective; on the network, a pure function from a rank to what it does.

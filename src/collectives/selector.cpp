@@ -17,6 +17,7 @@ constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kSmall = 16 * kKiB;    // latency counts: fewest steps
 constexpr std::size_t kMedium = 512 * kKiB;  // both count
 constexpr std::size_t kMiB = 1024 * kKiB;
+constexpr std::size_t kHierarchical = 64 * kKiB;
 constexpr std::size_t kSegment = 128 * kKiB;
 constexpr std::size_t kLongSegment = 2 * kMiB;  // pipelining would disturb these exchanges
 
@@ -42,6 +43,11 @@ const Algorithm* node_algorithm(Collective collective) {
   return table[static_cast<std::size_t>(collective)];
 }
 
+bool is_possible(const Algorithm& algorithm, const Request& request) {
+  if (algorithm.path == Path::node) return request.node;
+  return algorithm.path == Path::network || request.hierarchical;
+}
+
 /// Whether a name that came from outside may serve; refuses what can't be done.
 const Algorithm* forced(const Request& request, Choice& choice) {
   const Algorithm* algorithm = nullptr;
@@ -50,14 +56,17 @@ const Algorithm* forced(const Request& request, Choice& choice) {
     choice.reason = "asked for by the call";
   } else if (!request.from_environment.empty()) {
     algorithm = find(request.collective, request.from_environment);
-    if (algorithm != nullptr && algorithm->path == Path::node && !request.node) return nullptr;
+    if (algorithm != nullptr && !is_possible(*algorithm, request)) return nullptr;
     choice.reason = "asked for by RONDO_ALGORITHM";
   }
-  if (algorithm != nullptr && algorithm->path == Path::node && !request.node)
+  if (algorithm != nullptr && !is_possible(*algorithm, request))
     throw Error(ErrorCode::usage,
-                fmt::format("the algorithm {} needs ranks that are all on one node, and RONDO_SHM "
-                            "on; leave the algorithm to the selector",
-                            algorithm->name));
+                fmt::format("the algorithm {} needs RONDO_SHM on, and {}; leave the algorithm to "
+                            "the selector",
+                            algorithm->name,
+                            algorithm->path == Path::node
+                                ? "all ranks on one node"
+                                : "several nodes with several ranks, and no narrow wire"));
   if (algorithm != nullptr && request.deterministic && reduces(request.collective) &&
       !algorithm->deterministic)
     throw Error(
@@ -129,6 +138,11 @@ Choice select(const Request& request) {
   if (request.node) choice.algorithm = node_algorithm(request.collective);
   if (choice.algorithm != nullptr) {
     choice.reason = "all ranks on one node";
+    return choice;
+  }
+  if (request.hierarchical && request.collective == allreduce && request.bytes >= kHierarchical) {
+    choice.algorithm = find(allreduce, "hierarchical");
+    choice.reason = "several ranks a node: fewest bytes between nodes";
     return choice;
   }
   const Preference& preference = preferred(request);

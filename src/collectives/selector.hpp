@@ -12,8 +12,9 @@ namespace rondo::collectives {
 struct Request {
   Collective collective = Collective::allreduce;
   int ranks = 1;
-  std::size_t bytes = 0;  // of the whole message: for all-gather and the like, of all blocks
-  bool node = false;      // all ranks reach each other's memory (Path::node)
+  std::size_t bytes = 0;      // of the whole message: for all-gather and the like, of all blocks
+  bool node = false;          // all ranks reach each other's memory (Path::node)
+  bool hierarchical = false;  // those of a node do, and there are several nodes
   bool deterministic = false;
   std::string_view per_call;          // Options::algorithm; must exist for the collective
   std::string_view from_environment;  // RONDO_ALGORITHM; used where the collective has it

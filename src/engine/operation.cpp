@@ -48,12 +48,16 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
   if (moves_data && choice.algorithm->path == collectives::Path::node)
     return start_on_node(call, terms, choice);
   if (node_ != nullptr) {
-    node_->arrival.prepare(0);
-    node_->arrival.start(signature_);
+    node_->arrival().prepare(0);
+    node_->arrival().start(signature_);
   } else {
     agreement_.start(signature_, tag_base(sequence) + kAgreementChannel);
   }
-  if (moves_data) start_data(call, terms, choice, programs);
+  if (!moves_data) return;
+  if (choice.algorithm->path == collectives::Path::hierarchical)
+    start_hierarchical(call, terms, choice);
+  else
+    start_data(call, terms, choice, programs);
 }
 
 Choice Operation::choose(const Call& call, const Terms& terms, std::size_t message_bytes) const {
@@ -63,6 +67,8 @@ Choice Operation::choose(const Call& call, const Terms& terms, std::size_t messa
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
   request.node = node_ != nullptr;
+  // Within a node partial values are never narrow.
+  request.hierarchical = part_ != nullptr && !terms.narrow;
   request.deterministic = terms.deterministic;
   request.per_call = terms.per_call_algorithm;
   request.from_environment = terms.default_algorithm;
@@ -145,10 +151,38 @@ void Operation::start_on_node(const Call& call, const Terms& terms, const Choice
   operands.input = one_buffer ? operands.output : Window{bytes(call.input.data), 0};
   if (call.collective == Collective::allgather)
     operands.input.origin = input_layout_.offset(transport_.rank());
-  bool& logged = logged_on_node_[static_cast<std::size_t>(call.collective)];
-  log_once(!std::exchange(logged, true), choice);
+  log_without_plan(choice);
   data_ = Data::node;
-  node_->exchange.start(operands, signature_);
+  node_->exchange().start(operands, signature_);
+}
+
+void Operation::start_hierarchical(const Call& call, const Terms& terms, const Choice& choice) {
+  const DataType type = type_of(call, transport_.rank());
+  collectives::Request lane;
+  lane.collective = Collective::allreduce;
+  lane.ranks = transport_.topology().nodes();
+  lane.bytes =
+      call.input.count / static_cast<std::size_t>(part_->lanes()) * size_of(accumulator_of(type));
+  lane.deterministic = terms.deterministic;
+  lane.segment_bytes = terms.segment_bytes;
+  const Choice lane_choice = collectives::select(lane);
+  const transport::Tag tag = tag_base(signature_.sequence);
+  log_without_plan(choice);
+  data_ = Data::hierarchical;
+  part_->hierarchical().start({.type = type,
+                               .op = call.op,
+                               .arithmetic = arithmetic_of(call, terms, type, transport_.size()),
+                               .input = bytes(call.input.data),
+                               .output = bytes(call.output.data),
+                               .count = call.input.count,
+                               .lane_program = part_->lane_program(*lane_choice.algorithm),
+                               .segment_bytes = lane_choice.segment_bytes,
+                               .tag_bases = {tag, tag + kSecondPlan}});
+}
+
+void Operation::log_without_plan(const Choice& choice) {
+  log_once(!std::exchange(logged_[static_cast<std::size_t>(choice.algorithm->collective)], true),
+           choice);
 }
 
 void Operation::log_once(bool is_new, const Choice& choice) const {
@@ -210,14 +244,15 @@ bool Operation::step() {
 
 bool Operation::step_agreement() {
   if (node_ == nullptr) return agreement_.step();
-  return node_->arrival.step();
+  return node_->arrival().step();
 }
 
 bool Operation::step_data() {
   if (data_ == Data::none) return true;
   if (conflict() || data_error_) return false;
   try {
-    return data_ == Data::node ? node_->exchange.step() : executor_.step();
+    if (data_ == Data::node) return node_->exchange().step();
+    return data_ == Data::plan ? executor_.step() : part_->hierarchical().step();
   } catch (const Error& error) {
     data_error_ = error;
     return false;
@@ -225,13 +260,22 @@ bool Operation::step_data() {
 }
 
 bool Operation::progressed() const {
-  const bool agreed = node_ == nullptr ? agreement_.progressed() : node_->arrival.progressed();
-  const bool on_node = data_ == Data::node && node_->exchange.progressed();
-  return agreed || on_node || (data_ == Data::plan && executor_.progressed());
+  const bool agreed = node_ == nullptr ? agreement_.progressed() : node_->arrival().progressed();
+  switch (data_) {
+    case Data::none:
+      return agreed;
+    case Data::plan:
+      return agreed || executor_.progressed();
+    case Data::node:
+      return agreed || node_->exchange().progressed();
+    case Data::hierarchical:
+      return agreed || part_->hierarchical().progressed();
+  }
+  return agreed;
 }
 
 const std::optional<collectives::Conflict>& Operation::conflict() const {
-  return node_ == nullptr ? agreement_.conflict() : node_->arrival.conflict();
+  return node_ == nullptr ? agreement_.conflict() : node_->arrival().conflict();
 }
 
 void Operation::throw_conflict() const {
@@ -249,6 +293,7 @@ void Operation::throw_conflict() const {
 void Operation::cancel() {
   agreement_.cancel();
   if (data_ == Data::plan) executor_.cancel();
+  if (data_ == Data::hierarchical) part_->hierarchical().cancel();
   data_ = Data::none;
 }
 

@@ -41,7 +41,7 @@ class Operation {
 
   /// From the next operation on, the ranks meet here instead of sending messages. It must live as
   /// long as this.
-  void meet_at(Node& node) { node_ = &node; }
+  void meet_at(Node& node) { (node.is_all() ? node_ : part_) = &node; }
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
@@ -59,6 +59,8 @@ class Operation {
   void set_layouts(const Call& call, int blocks);
   collectives::Window output_window(const Call& call) const;
   void start_on_node(const Call& call, const Terms& terms, const collectives::Choice& choice);
+  void start_hierarchical(const Call& call, const Terms& terms, const collectives::Choice& choice);
+  void log_without_plan(const collectives::Choice& choice);
   void log_once(bool is_new, const collectives::Choice& choice) const;
   bool step_agreement();
   bool step_data();
@@ -71,10 +73,11 @@ class Operation {
   collectives::Signature signature_;
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;
-  enum class Data : std::uint8_t { none, plan, node };
+  enum class Data : std::uint8_t { none, plan, node, hierarchical };
   Data data_ = Data::none;
-  Node* node_ = nullptr;
-  std::array<bool, collectives::kCollectives> logged_on_node_{};
+  Node* node_ = nullptr;                                  // has all ranks
+  Node* part_ = nullptr;                                  // one of several nodes
+  std::array<bool, collectives::kCollectives> logged_{};  // choices without a plan
   // A failure met in the data is held back for a moment: the agreement may know a better reason.
   std::optional<Error> data_error_;
   std::optional<std::chrono::steady_clock::time_point> trouble_since_;

@@ -158,7 +158,8 @@ std::vector<T> Session::gather_from_all(const T& mine) {
 /// Makes the memory through which the ranks of a node meet. If one of them can't have it, all do
 /// without.
 void Session::meet_on_node() {
-  if (!settings_.shm || transport_->size() == 1 || transport_->topology().nodes() > 1) return;
+  const transport::Topology& topology = transport_->topology();
+  if (!settings_.shm || topology.nodes() == topology.size()) return;
   std::unique_ptr<transport::NodeArena> arena;
   transport::NodeArena::Offer offer;
   std::string trouble;
@@ -176,14 +177,17 @@ void Session::meet_on_node() {
   const auto offers = gather_from_all(offer);
   const bool all_offer =
       std::all_of(offers.begin(), offers.end(), [](const auto& o) { return o.area.process != 0; });
-  if (all_offer) attempt([&] { arena->join(offers, transport_->rank()); });
+  std::vector<transport::NodeArena::Offer> of_node;
+  for (const Rank rank : topology.ranks_of(topology.node_of(transport_->rank())))
+    of_node.push_back(offers[static_cast<std::size_t>(rank)]);
+  if (all_offer) attempt([&] { arena->join(of_node, topology.node_rank(transport_->rank())); });
   const auto fine = gather_from_all(static_cast<std::uint8_t>(all_offer && trouble.empty()));
   if (!trouble.empty())
     core::log(
         core::LogLevel::warning,
         fmt::format("{}: the ranks of this node send messages instead, which is slower", trouble));
   if (std::count(fine.begin(), fine.end(), 0) > 0) return;
-  node_ = std::make_unique<Node>(std::move(arena), transport_->topology().ranks_of(0));
+  node_ = std::make_unique<Node>(std::move(arena), *transport_);
   operation_->meet_at(*node_);
 }
 
@@ -312,7 +316,7 @@ template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   if (work.step()) return;
   Deadline deadline{Clock::now(), timeout};
-  core::Backoff backoff(node_ != nullptr && node_->arena->crowded());
+  core::Backoff backoff(node_ != nullptr && node_->crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
     if (work.progressed())
       backoff.reset();

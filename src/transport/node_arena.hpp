@@ -50,6 +50,13 @@ struct NodeArea {
   WatchedCounter reduced;
   WatchedCounter fetched;
 
+  // Of all-reduces over several nodes: where this rank's slice is, chunks of it that are back from
+  // the network, and operations in which this rank has all it needs of the others' slices.
+  Location lane_memory;
+  std::uint64_t lane_bytes = 0;
+  WatchedCounter published;
+  WatchedCounter collected;
+
   alignas(4096) std::array<std::array<std::byte, kPayloadBytes>, 2> payloads;
   // Piece k uses the entries k % kStages.
   alignas(4096) std::array<std::array<std::byte, kStageBytes>, kStages> stages;

@@ -1,0 +1,199 @@
+#include "collectives/hierarchical.hpp"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
+
+namespace rondo::collectives {
+
+using transport::NodeArea;
+using transport::SharedHeap;
+
+namespace {
+
+constexpr std::size_t kLine = 64;
+constexpr std::size_t kChunkBytes = 1024 * 1024;  // of a lane; long enough for the network's pace
+
+std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+Hierarchical::Hierarchical(transport::NodeArena& arena, transport::Transport* lane, int lanes)
+    : arena_(arena), lanes_(lanes), scatter_(arena, stores_) {
+  for (int i = 0; i < kAtOnce && lane != nullptr; ++i)
+    flights_.push_back(std::make_unique<Flight>(*lane));
+}
+
+Hierarchical::~Hierarchical() {
+  if (memory_.data != nullptr) SharedHeap::instance().deallocate(memory_.data, memory_.bytes);
+}
+
+void Hierarchical::start(const HierarchicalOperands& operands) {
+  operands_ = operands;
+  const DataType partial = accumulator_of(operands.type);
+  const ReduceOp op = operands.op == ReduceOp::avg ? ReduceOp::sum : operands.op;
+  lane_arithmetic_ = Arithmetic(partial, op, 1, 1.0, false);
+  partial_bytes_ = rondo::size_of(partial);
+
+  const std::size_t longest = slice_of(0).count;
+  const std::size_t line = std::max<std::size_t>(1, kLine / partial_bytes_);
+  const std::size_t wanted = std::max<std::size_t>(1, longest * partial_bytes_ / kChunkBytes);
+  chunk_elements_ = std::max(line, divide_up(divide_up(longest, wanted), line) * line);
+  chunks_ = divide_up(longest, chunk_elements_);
+  begun_ = published_ = 0;
+  collected_.assign(static_cast<std::size_t>(lanes_), 0);
+  NodeArea& mine = arena_.mine();
+  published_before_ = mine.published.value.load(std::memory_order_relaxed);
+  operations_ = mine.collected.value.load(std::memory_order_relaxed) + 1;
+  if (is_in_lane())
+    reserve_lane_memory();
+  else
+    mine.published.value.store(published_before_ + chunks_, std::memory_order_relaxed);
+  start_scatter();
+}
+
+/// The slices are whole cache lines, and alike on all nodes.
+Slice Hierarchical::slice_of(int lane) const {
+  const std::size_t line = std::max<std::size_t>(1, kLine / rondo::size_of(operands_.type));
+  const std::size_t share =
+      divide_up(divide_up(operands_.count, static_cast<std::size_t>(lanes_)), line) * line;
+  const std::size_t begin = std::min(operands_.count, static_cast<std::size_t>(lane) * share);
+  return {begin, std::min(share, operands_.count - begin)};
+}
+
+Slice Hierarchical::chunk_of(int lane, std::size_t chunk) const {
+  const Slice slice = slice_of(lane);
+  const std::size_t begin = std::min(slice.count, chunk * chunk_elements_);
+  return {slice.begin + begin, std::min(chunk_elements_, slice.count - begin)};
+}
+
+void Hierarchical::reserve_lane_memory() {
+  const std::size_t bytes = slice_of(arena_.self()).count * partial_bytes_;
+  if (bytes > memory_.bytes) {
+    SharedHeap& heap = SharedHeap::instance();
+    if (memory_.data != nullptr) heap.deallocate(memory_.data, memory_.bytes);
+    memory_ = {};
+    memory_ = {static_cast<std::byte*>(heap.allocate(bytes)), bytes};
+  }
+  const transport::Location place = SharedHeap::instance().find(memory_.data, memory_.bytes);
+  if (bytes > 0 && place.is_private())
+    throw Error(ErrorCode::system,
+                fmt::format("no shared memory for {} bytes of intermediate results; give the job "
+                            "more memory, or set RONDO_SHM=off",
+                            bytes));
+  arena_.mine().lane_memory = place;
+  arena_.mine().lane_bytes = memory_.bytes;
+}
+
+void Hierarchical::start_scatter() {
+  block_counts_.assign(static_cast<std::size_t>(arena_.size()), 0);
+  for (int lane = 0; lane < lanes_; ++lane)
+    block_counts_[static_cast<std::size_t>(lane)] = slice_of(lane).count;
+  blocks_.set_uneven(block_counts_);
+  NodeOperands operands;
+  operands.shape = {.collective = Collective::reduce_scatter,
+                    .ranks = arena_.size(),
+                    .element_bytes = rondo::size_of(operands_.type),
+                    .blocks = &blocks_,
+                    .count = operands_.count};
+  operands.arithmetic = operands_.arithmetic;
+  operands.result = Value::partial;
+  operands.input = {operands_.input, 0};
+  operands.output = {memory_.data, slice_of(arena_.self()).begin};
+  scatter_.start(operands);
+}
+
+bool Hierarchical::step() {
+  progressed_ = false;
+  const bool scattered = scatter_.step();
+  progressed_ |= scatter_.progressed();
+  if (is_in_lane()) step_network();
+  const bool collected = step_collect();
+  if (!scattered || !collected) return false;
+  NodeArea& mine = arena_.mine();
+  if (mine.collected.value.load(std::memory_order_relaxed) < operations_)
+    mine.collected.value.store(operations_, std::memory_order_release);
+  // The next operation will write to this rank's lane memory.
+  for (int rank = 0; rank < arena_.size(); ++rank)
+    if (!arena_.has_reached(arena_.of(rank).collected.value, operations_)) return false;
+  return true;
+}
+
+void Hierarchical::step_network() {
+  const Slice mine = slice_of(arena_.self());
+  while (begun_ < chunks_ && begun_ < published_ + kAtOnce) {
+    const Slice chunk = chunk_of(arena_.self(), begun_);
+    if (scatter_.made() < chunk.begin + chunk.count - mine.begin) break;
+    start_chunk(begun_++);
+    progressed_ = true;
+  }
+  bool all_before = true;
+  for (std::size_t chunk = published_; chunk < begun_; ++chunk) {
+    Executor& executor = flights_[chunk % kAtOnce]->executor;
+    const bool done = executor.step();
+    progressed_ |= executor.progressed();
+    all_before = all_before && done;
+    if (!all_before) continue;
+    ++published_;
+    arena_.mine().published.value.store(published_before_ + published_, std::memory_order_release);
+  }
+}
+
+void Hierarchical::start_chunk(std::size_t chunk) {
+  const Slice range = chunk_of(arena_.self(), chunk);
+  const std::size_t offset = range.begin - slice_of(arena_.self()).begin;
+  Flight& flight = *flights_[chunk % kAtOnce];
+  flight.layout.set_even(range.count, operands_.lane_program->blocks());
+  Operands operands;
+  operands.input = {memory_.data + offset * partial_bytes_, 0};
+  operands.output = operands.input;
+  operands.input_layout = &flight.layout;
+  operands.output_layout = &flight.layout;
+  operands.arithmetic = lane_arithmetic_;
+  operands.partials_in_output = true;
+  operands.segment_bytes = operands_.segment_bytes;
+  operands.tag_base = operands_.tag_bases[chunk % kAtOnce];
+  flight.executor.start(*operands_.lane_program, operands);
+}
+
+bool Hierarchical::step_collect() {
+  bool all = true;
+  for (int lane = 0; lane < lanes_; ++lane) {
+    std::size_t& collected = collected_[static_cast<std::size_t>(lane)];
+    while (collected < chunks_ &&
+           arena_.has_reached(arena_.of(lane).published.value, published_before_ + collected + 1)) {
+      if (!collect(chunk_of(lane, collected), lane)) break;
+      ++collected;
+      progressed_ = true;
+    }
+    all = all && collected == chunks_;
+  }
+  return all;
+}
+
+/// Null where it is smaller than it must be: the ranks disagree, which will soon be known.
+const std::byte* Hierarchical::memory_of(int lane) {
+  if (lane == arena_.self()) return memory_.data;
+  const NodeArea& area = arena_.of(lane);
+  if (area.lane_bytes < slice_of(lane).count * partial_bytes_) return nullptr;
+  return arena_.mapped().at(area.lane_memory);
+}
+
+/// False if it can't be.
+bool Hierarchical::collect(Slice chunk, int lane) {
+  if (chunk.count == 0) return true;
+  const std::byte* memory = memory_of(lane);
+  if (memory == nullptr) return false;
+  operands_.arithmetic.finish(memory + (chunk.begin - slice_of(lane).begin) * partial_bytes_,
+                              operands_.output + chunk.begin * rondo::size_of(operands_.type),
+                              chunk.count);
+  return true;
+}
+
+void Hierarchical::cancel() {
+  for (const auto& flight : flights_) flight->executor.cancel();
+}
+
+}  // namespace rondo::collectives
