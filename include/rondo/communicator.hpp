@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include <rondo/buffer.hpp>
@@ -113,6 +114,10 @@ class Communicator {
   // ───────────────────
   void send(ConstBuffer data, Rank to, const Options& options = {});
   void receive(Buffer data, Rank from, const Options& options = {});
+
+  /// The algorithm that served this rank's latest collective, as docs/algorithms.md names it; empty
+  /// before the first one, and after a barrier. Not collective.
+  std::string_view last_algorithm() const;
 
   /// What lies underneath; for Rondo's own parts.
   engine::Session& session();

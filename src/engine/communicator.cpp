@@ -59,6 +59,10 @@ int Communicator::node_size() const {
   return static_cast<int>(topology.ranks_of(topology.node_of(rank())).size());
 }
 
+std::string_view Communicator::last_algorithm() const {
+  return existing(session_.get()).last_algorithm();
+}
+
 Communicator Communicator::split(int color, int key) {
   return Communicator(session().split(color, key));
 }

@@ -42,6 +42,7 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
   Choice choice;
   if (call.collective != Collective::barrier)
     choice = choose(call, terms, count * size_of(type_of(call, transport_.rank())));
+  algorithm_ = choice.algorithm == nullptr ? "" : choice.algorithm->name;
   sign(call, terms, choice, sequence);
   const bool moves_data =
       call.collective != Collective::barrier && (count > 0 || !call.output_counts.empty());

@@ -49,6 +49,8 @@ class Operation {
   void cancel();
 
   const collectives::Signature& signature() const { return signature_; }
+  /// Empty for a barrier.
+  std::string_view algorithm() const { return algorithm_; }
 
  private:
   collectives::Choice choose(const Call& call, const Terms& terms, std::size_t bytes) const;
@@ -71,6 +73,7 @@ class Operation {
   collectives::Agreement agreement_;
   collectives::Executor executor_;
   collectives::Signature signature_;
+  std::string_view algorithm_;
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;
   enum class Data : std::uint8_t { none, plan, node, hierarchical };

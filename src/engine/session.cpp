@@ -203,6 +203,7 @@ void Session::run_held(const Call& call, const Options& options) {
   const Terms terms = terms_of(options);
   operation_->start(scaled, terms, sequence_, programs_);
   finish(*operation_, terms.timeout);
+  last_algorithm_ = operation_->algorithm();
   health_.leave();
 }
 

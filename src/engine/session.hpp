@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rondo/buffer.hpp>
@@ -37,6 +38,7 @@ class Session {
 
   const transport::Transport& transport() const { return *transport_; }
   const core::Settings& settings() const { return settings_; }
+  std::string_view last_algorithm() const { return last_algorithm_; }
 
   void run(const Call& call, const Options& options);
   /// In place; the tensors of each type travel as one message.
@@ -93,6 +95,7 @@ class Session {
   ProgramCache programs_;
   std::vector<std::byte> packed_;
   std::uint64_t sequence_ = 0;
+  std::string_view last_algorithm_;
   std::atomic<User> user_{User::nobody};
   bool watched_ = false;
 };

@@ -29,6 +29,20 @@ TEST(Communicator, ScalesInputsHoweverFewRanksThereAre) {
     });
 }
 
+TEST(Communicator, TellsWhichAlgorithmServedLast) {
+  testing::run_communicators(3, [](Communicator& world) {
+    std::vector<float> data(100);
+    world.allreduce(std::span(data), ReduceOp::sum, {.algorithm = "ring"});
+    EXPECT_EQ(world.last_algorithm(), "ring");
+    world.broadcast(std::span(data), 1, {.algorithm = "chain"});
+    EXPECT_EQ(world.last_algorithm(), "chain");
+    world.barrier();
+    EXPECT_EQ(world.last_algorithm(), "");
+    world.split(0).broadcast(std::span(data), 0);
+    EXPECT_EQ(world.last_algorithm(), "") << "communicators are apart";
+  });
+}
+
 TEST(Communicator, TellsBothSidesOfAMismatch) {
   const auto errors = testing::errors_of_communicators(3, [](Communicator& world) {
     std::vector<float> data(world.rank() == 2 ? 11 : 10);
