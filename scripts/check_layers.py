@@ -25,7 +25,7 @@ PUBLIC_LAYERS = {
     "include/rondo/rondo.hpp": "engine",
     "include/rondo/shared_buffer.hpp": "engine",
 }
-MPI_HEADER_USERS = re.compile(r"src/transport/mpi|include/rondo/communicator\.hpp$|tests/(mpi/|support/\w*mpi)")
+MPI_HEADER_USERS = re.compile(r"src/transport/mpi|include/rondo/communicator\.hpp$|tests/(mpi/|support/\w*mpi)|bench/mpi_")
 TOP_FOLDERS = ("tools", "examples", "bench", "tests")
 SEARCHED = ("include", "src", "cuda", *TOP_FOLDERS)
 

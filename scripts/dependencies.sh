@@ -25,7 +25,7 @@ build_packages=(
 test_packages=(
   libmpich-dev # the other MPI that the tests run with
   mpich
-  libbenchmark-dev
+  libgloo-dev  # a peer in the benchmarks
   libgtest-dev
   libbenchmark-dev
   librapidcheck-dev

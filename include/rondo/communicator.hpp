@@ -115,7 +115,8 @@ class Communicator {
   void send(ConstBuffer data, Rank to, const Options& options = {});
   void receive(Buffer data, Rank from, const Options& options = {});
 
-  /// The algorithm that served this rank's latest collective, as docs/algorithms.md names it; empty
+  /// The algorithm that served this rank's latest collective, as docs/algorithms.md names it (of
+  /// "node" with the way: "node, direct"); empty
   /// before the first one, and after a barrier. Not collective.
   std::string_view last_algorithm() const;
 

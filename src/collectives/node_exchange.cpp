@@ -105,6 +105,20 @@ void NodeExchange::decide() {
     direct_.start(operands_, arrival_);
 }
 
+std::string_view NodeExchange::way() const {
+  switch (way_) {
+    case Way::small:
+      return "node, small";
+    case Way::copying:
+      return "node, copying";
+    case Way::direct:
+      return "node, direct";
+    case Way::undecided:
+      break;
+  }
+  return "node";
+}
+
 void NodeExchange::finish_small() {
   const NodeSlices::Shape& shape = operands_.shape;
   const int self = arena_.self();

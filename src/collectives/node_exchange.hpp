@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "collectives/node_arrival.hpp"
@@ -35,6 +36,8 @@ class NodeExchange {
   /// arrival.
   bool step();
   bool progressed() const { return progressed_; }
+  /// "node, small", "node, copying" or "node, direct": how the last one was done.
+  std::string_view way() const;
 
  private:
   enum class Way : std::uint8_t { small, undecided, copying, direct };

@@ -49,8 +49,10 @@ class Operation {
   void cancel();
 
   const collectives::Signature& signature() const { return signature_; }
-  /// Empty for a barrier.
-  std::string_view algorithm() const { return algorithm_; }
+  /// Its name, within a node with the way; empty for a barrier.
+  std::string_view algorithm() const {
+    return data_ == Data::node ? node_->exchange().way() : algorithm_;
+  }
 
  private:
   collectives::Choice choose(const Call& call, const Terms& terms, std::size_t bytes) const;

@@ -1,0 +1,152 @@
+#include "arguments.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "collectives/registry.hpp"
+
+namespace rondo::bench {
+
+namespace {
+
+template <class T>
+std::map<std::string, T> by_name(int count) {
+  std::map<std::string, T> names;
+  for (int i = 0; i < count; ++i) names.emplace(name_of(static_cast<T>(i)), static_cast<T>(i));
+  return names;
+}
+
+std::map<std::string, DataType> types_by_name() {
+  auto names = by_name<DataType>(kDataTypes);
+  names.insert({{"i8", DataType::int8},
+                {"u8", DataType::uint8},
+                {"i32", DataType::int32},
+                {"u32", DataType::uint32},
+                {"i64", DataType::int64},
+                {"u64", DataType::uint64},
+                {"f16", DataType::float16},
+                {"bf16", DataType::bfloat16},
+                {"f32", DataType::float32},
+                {"f64", DataType::float64}});
+  return names;
+}
+
+std::map<std::string, Collective> collectives_by_name() {
+  std::map<std::string, Collective> names;
+  for (const Collective collective :
+       {Collective::allreduce, Collective::reduce_scatter, Collective::allgather,
+        Collective::broadcast, Collective::reduce, Collective::barrier})
+    names.emplace(name_of(collective), collective);
+  return names;
+}
+
+/// "rondo", "rondo-shared", "mpi", "gloo", "limit", "rondo:NAME"; else says what is wrong.
+std::string check_impl(const std::string& impl) {
+  for (const char* known : {"rondo", "rondo-shared", "mpi", "gloo", "limit"})
+    if (impl == known) {
+      if (impl == "gloo" && !has_gloo())
+        return "gloo is not built in: install libgloo-dev and configure again";
+      return {};
+    }
+  constexpr std::string_view kPrefix = "rondo:";
+  std::string names;
+  for (const auto& algorithm : collectives::all_algorithms()) {
+    if (impl.starts_with(kPrefix) && impl.substr(kPrefix.size()) == algorithm.name) return {};
+    const std::string name(algorithm.name);
+    if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
+  }
+  return fmt::format(
+      "'{}' is no implementation; there are rondo, rondo-shared, mpi, gloo, limit, and rondo:NAME "
+      "with NAME one of {}",
+      impl, names);
+}
+
+/// Bytes, with or without a unit. (CLI11's own validator lets a negative number wrap around.)
+CLI::Validator as_bytes() {
+  const CLI::AsSizeValue size(false);
+  return CLI::Validator(
+      [size](std::string& text) {
+        return text.starts_with('-') ? std::string("must not be negative") : size(text);
+      },
+      "BYTES");
+}
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  app.add_option("--collective", arguments.collective, "what to measure")
+      ->transform(CLI::CheckedTransformer(collectives_by_name()))
+      ->option_text(
+          "NAME  allreduce (default), reduce_scatter, allgather, broadcast, reduce, barrier");
+  app.add_option("--min", arguments.min_bytes, "smallest message (default 8)")
+      ->transform(as_bytes());
+  app.add_option("--max", arguments.max_bytes, "largest message (default 64M)")
+      ->transform(as_bytes());
+  app.add_option("--factor", arguments.factor, "each size is so many times the last (default 2)")
+      ->check(CLI::Range(2, 1 << 20));
+  app.add_option("--dtype", arguments.types, "f32 (default), bf16, …, separated by commas")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(types_by_name()))
+      ->option_text("TYPE,…");
+  app.add_option("--op", arguments.ops, "sum (default), prod, min, max, avg")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(by_name<ReduceOp>(kReduceOps)))
+      ->option_text("OP,…");
+  app.add_option("--impl", arguments.impls,
+                 "rondo, rondo-shared (buffers that the ranks of a node share), rondo:ALGORITHM, "
+                 "mpi, gloo, limit (what memory allows); default rondo,rondo-shared,mpi")
+      ->delimiter(',')
+      ->check(CLI::Validator([](std::string& impl) { return check_impl(impl); }, ""))
+      ->option_text("IMPL,…");
+  app.add_flag("--in-place", arguments.in_place, "input and output are the same memory");
+  auto* iterations =
+      app.add_option("--iterations", arguments.budget.iterations, "so many samples of each")
+          ->check(CLI::Range(1, 1'000'000));
+  app.add_option("--seconds", arguments.budget.seconds,
+                 "how long to measure each size, for all implementations together (default 0.5)")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->excludes(iterations);
+  app.add_flag("--cold", arguments.budget.cold, "fill the caches with something else before each");
+  app.add_option("--json", arguments.json, "write the results here, too")->option_text("FILE");
+  app.add_option("--csv", arguments.csv, "write the results here, too")->option_text("FILE");
+}
+
+std::string check(const Arguments& arguments) {
+  if (arguments.min_bytes > arguments.max_bytes)
+    return fmt::format("--min {} is more than --max {}", arguments.min_bytes, arguments.max_bytes);
+  if (arguments.min_bytes == 0) return "--min 0: a message needs a byte at least";
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::size_t> Arguments::sizes() const {
+  if (collective == Collective::barrier) return {0};
+  std::vector<std::size_t> sizes;
+  for (std::size_t bytes = min_bytes; bytes <= max_bytes; bytes *= factor) sizes.push_back(bytes);
+  return sizes;
+}
+
+bool Arguments::needs_rondo() const {
+  return std::any_of(impls.begin(), impls.end(), [](const auto& impl) { return impl != "mpi"; });
+}
+
+bool parse(int argc, char** argv, bool speaks, Arguments& arguments, int& status) {
+  CLI::App app("Measures collectives: Rondo's beside MPI's, Gloo's and what memory allows.");
+  add_options(app, arguments);
+  try {
+    app.parse(argc, argv);
+    if (const std::string wrong = check(arguments); !wrong.empty())
+      throw CLI::ValidationError(wrong);
+  } catch (const CLI::ParseError& error) {
+    status = error.get_exit_code();
+    if (speaks) app.exit(error);
+    return false;
+  }
+  for (int i = 0; i < argc; ++i) arguments.command += (i == 0 ? "" : " ") + std::string(argv[i]);
+  return true;
+}
+
+}  // namespace rondo::bench

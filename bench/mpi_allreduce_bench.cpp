@@ -1,0 +1,217 @@
+// allreduce_bench: how fast collectives are here. docs/benchmarks.md explains what is measured.
+#include <malloc.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include <rondo/rondo.hpp>
+#include <rondo/version.hpp>
+
+#include "arguments.hpp"
+#include "contender.hpp"
+#include "core/reduce.hpp"
+#include "mpi_protocol.hpp"
+#include "report.hpp"
+#include "train/output_file.hpp"
+#include "transport/mpi_info.hpp"
+
+namespace rondo::bench {
+namespace {
+
+/// Everybody's best: memory that is freed and allocated again must not fault in anew each time.
+void keep_freed_memory() {
+  constexpr int kNever = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kNever);
+  mallopt(M_TRIM_THRESHOLD, kNever);
+}
+
+int world_rank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int world_size() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+/// A folder that all ranks of the machine see while this lives.
+class MeetingPlace {
+ public:
+  MeetingPlace() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "rondo-bench-XXXXXX").string();
+    pattern.resize(kLongest);
+    if (world_rank() == 0 && mkdtemp(pattern.data()) == nullptr)
+      throw Error(ErrorCode::system,
+                  "cannot make a folder for Gloo's ranks to meet in; set TMPDIR");
+    MPI_Bcast(pattern.data(), kLongest, MPI_CHAR, 0, MPI_COMM_WORLD);
+    folder_ = pattern.c_str();
+  }
+  ~MeetingPlace() {
+    std::error_code ignored;
+    if (world_rank() == 0) std::filesystem::remove_all(folder_, ignored);
+  }
+  MeetingPlace(const MeetingPlace&) = delete;
+  MeetingPlace& operator=(const MeetingPlace&) = delete;
+
+  const std::string& folder() const { return folder_; }
+
+ private:
+  static constexpr int kLongest = 4096;
+  std::string folder_;
+};
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  constexpr std::string_view kKey = "model name";
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(kKey)) return line.substr(line.find(':') + 2);
+  return "unknown processor";
+}
+
+/// The contenders of this job, and what they need.
+class Field {
+ public:
+  Field(const Arguments& arguments, Communicator* world) {
+    for (const std::string& impl : arguments.impls) contenders_.push_back(make(impl, world));
+  }
+
+  std::vector<Contender*> contenders() const {
+    std::vector<Contender*> all;
+    for (const auto& contender : contenders_) all.push_back(contender.get());
+    return all;
+  }
+
+ private:
+  std::unique_ptr<Contender> make(const std::string& impl, Communicator* world) {
+    if (impl == "mpi") return make_mpi();
+    if (impl == "limit") return make_limit(*world);
+    if (impl == "gloo") {
+      const MeetingPlace place;
+      auto gloo = make_gloo(world->rank(), world->size(), place.folder(), world->nodes() == 1);
+      MPI_Barrier(MPI_COMM_WORLD);
+      return gloo;
+    }
+    const std::size_t colon = impl.find(':');
+    const std::string algorithm = colon == std::string::npos ? "" : impl.substr(colon + 1);
+    return make_rondo(impl, *world, impl == "rondo-shared", algorithm);
+  }
+
+  std::vector<std::unique_ptr<Contender>> contenders_;
+};
+
+Meta meta_of(const Arguments& arguments, Communicator* world) {
+  return {.machine = processor_name(),
+          .processors = static_cast<int>(std::thread::hardware_concurrency()),
+          .mpi = transport::mpi_library_version(),
+          .instruction_set = core::instruction_set(),
+          .ranks = world_size(),
+          .nodes = world == nullptr ? 1 : world->nodes(),
+          .rondo_version = RONDO_VERSION_STRING,
+          .command = arguments.command};
+}
+
+/// Before anything is measured, so that no result is lost for want of a place.
+void check_writable(const std::string& path) {
+  if (!path.empty()) train::OutputFile(path, train::OutputFile::Mode::append).close();
+}
+
+void write(const std::string& path, const std::string& text) {
+  if (path.empty()) return;
+  const std::array<std::string_view, 1> pieces{text};
+  train::replace_file(path, pieces);
+}
+
+/// The rows of all workloads, on all ranks.
+std::vector<Row> run_all(const Arguments& arguments, Protocol& protocol, bool speaks) {
+  std::vector<Row> all;
+  for (const DataType type : arguments.types)
+    for (const ReduceOp op : arguments.ops)
+      for (const std::size_t bytes : arguments.sizes()) {
+        Workload work{.collective = arguments.collective, .type = type, .op = op};
+        work.ranks = world_size();
+        work.rank = world_rank();
+        work.in_place = arguments.in_place;
+        if (work.collective != Collective::barrier)
+          work.count = count_for(work.collective, type, bytes, work.ranks);
+        const std::vector<Row> rows = protocol.measure(work, arguments.budget);
+        if (speaks && !rows.empty()) print_rows(rows);
+        all.insert(all.end(), rows.begin(), rows.end());
+      }
+  return all;
+}
+
+int run(const Arguments& arguments, Communicator* world) {
+  const bool speaks = world_rank() == 0;
+  const Meta meta = meta_of(arguments, world);
+  if (speaks) {
+    check_writable(arguments.json);
+    check_writable(arguments.csv);
+    print_head(meta);
+  }
+  Field field(arguments, world);
+  Protocol protocol(field.contenders(), std::max<std::size_t>(arguments.max_bytes, 64));
+  const std::vector<Row> rows = run_all(arguments, protocol, speaks);
+  if (speaks) {
+    write(arguments.json, json_text(meta, rows));
+    write(arguments.csv, csv_text(meta, rows));
+  }
+  std::size_t wrong = 0;
+  for (const Row& row : rows) wrong += row.wrong;
+  if (wrong == 0) return EXIT_SUCCESS;
+  if (speaks) fmt::print(stderr, "allreduce_bench: {} elements were wrong\n", wrong);
+  return EXIT_FAILURE;
+}
+
+/// As a program without Rondo: MPI was asked for no threads.
+int run_mpi_only(const Arguments& arguments, int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int status = EXIT_FAILURE;
+  try {
+    status = run(arguments, nullptr);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "allreduce_bench: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+  }
+  MPI_Finalize();
+  return status;
+}
+
+}  // namespace
+}  // namespace rondo::bench
+
+int main(int argc, char** argv) {
+  using namespace rondo;
+  bench::keep_freed_memory();
+  bench::Arguments arguments;
+  int status = EXIT_SUCCESS;
+  // Before MPI starts, so that a slip costs nothing; one rank is enough to say it.
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank == nullptr) rank = std::getenv("PMI_RANK");
+  const bool speaks = rank == nullptr || std::string_view(rank) == "0";
+  if (!bench::parse(argc, argv, speaks, arguments, status)) return status;
+  if (!arguments.needs_rondo()) return bench::run_mpi_only(arguments, argc, argv);
+  return run_main(argc, argv, [](int count, char** values) {
+    const Environment environment(count, values);
+    Communicator world(MPI_COMM_WORLD);
+    bench::Arguments again;
+    int ignored = EXIT_SUCCESS;
+    bench::parse(count, values, false, again, ignored);
+    return bench::run(again, &world);
+  });
+}

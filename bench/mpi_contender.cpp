@@ -1,0 +1,95 @@
+#include <mpi.h>
+
+#include <optional>
+
+#include "contender.hpp"
+#include "core/narrow.hpp"
+
+namespace rondo::bench {
+
+namespace {
+
+std::optional<MPI_Datatype> mpi_type(DataType type) {
+  switch (type) {
+    case DataType::int8:
+      return MPI_INT8_T;
+    case DataType::uint8:
+      return MPI_UINT8_T;
+    case DataType::int32:
+      return MPI_INT32_T;
+    case DataType::uint32:
+      return MPI_UINT32_T;
+    case DataType::int64:
+      return MPI_INT64_T;
+    case DataType::uint64:
+      return MPI_UINT64_T;
+    case DataType::float32:
+      return MPI_FLOAT;
+    case DataType::float64:
+      return MPI_DOUBLE;
+    default:
+      return std::nullopt;  // MPI has no 16-bit floats
+  }
+}
+
+std::optional<MPI_Op> mpi_op(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::sum:
+      return MPI_SUM;
+    case ReduceOp::prod:
+      return MPI_PROD;
+    case ReduceOp::min:
+      return MPI_MIN;
+    case ReduceOp::max:
+      return MPI_MAX;
+    default:
+      return std::nullopt;
+  }
+}
+
+class MpiContender final : public Contender {
+ public:
+  MpiContender() : Contender("mpi") {}
+
+  bool supports(const Workload& work) const override {
+    return mpi_type(work.type).has_value() &&
+           (mpi_op(work.op).has_value() || !collectives::reduces(work.collective));
+  }
+
+  // Errors end the job, as is MPI's default.
+  void run(const Workload& work, std::byte* input, std::byte* output) override {
+    const MPI_Datatype type = *mpi_type(work.type);
+    const MPI_Op op = mpi_op(work.op).value_or(MPI_OP_NULL);
+    const int count = core::narrow<int>(work.count);
+    const int block = core::narrow<int>(work.block());
+    const void* in = work.in_place ? MPI_IN_PLACE : input;
+    switch (work.collective) {
+      case Collective::allreduce:
+        MPI_Allreduce(in, output, count, type, op, MPI_COMM_WORLD);
+        return;
+      case Collective::reduce_scatter:
+        // In place, MPI wants the result at the beginning of the input.
+        MPI_Reduce_scatter_block(in, work.in_place ? input : output, block, type, op,
+                                 MPI_COMM_WORLD);
+        return;
+      case Collective::allgather:
+        MPI_Allgather(in, block, type, output, block, type, MPI_COMM_WORLD);
+        return;
+      case Collective::broadcast:
+        MPI_Bcast(output, count, type, Workload::kRoot, MPI_COMM_WORLD);
+        return;
+      case Collective::reduce:
+        MPI_Reduce(work.rank == Workload::kRoot ? in : input, output, count, type, op,
+                   Workload::kRoot, MPI_COMM_WORLD);
+        return;
+      default:
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Contender> make_mpi() { return std::make_unique<MpiContender>(); }
+
+}  // namespace rondo::bench
