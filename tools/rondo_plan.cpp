@@ -87,6 +87,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--alpha", scenario.cost.alpha, "Seconds per message")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--wire", scenario.cost.wire,
+                 "Of alpha, seconds in which other messages may use the ports")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--beta", scenario.cost.beta, "Seconds per byte sent")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -101,6 +105,10 @@ void check(Arguments& arguments) {
   if (arguments.nodes == 0) arguments.nodes = arguments.ranks;
   if (arguments.algorithm.empty())
     throw Error(ErrorCode::usage, "which algorithm? Name one, or use --list to see all");
+  const collectives::CostModel& cost = arguments.scenario.cost;
+  if (cost.wire > cost.alpha)
+    throw Error(ErrorCode::usage, fmt::format("--wire {}: it is a part of --alpha, which is {}",
+                                              cost.wire, cost.alpha));
   if (arguments.nodes > arguments.ranks)
     throw Error(ErrorCode::usage, fmt::format("--nodes {}: there are only {} ranks to lie on them",
                                               arguments.nodes, arguments.ranks));
@@ -166,10 +174,13 @@ std::string scenario_text(const Scenario& scenario) {
       scenario.segment == 0 ? "whole steps"
                             : fmt::format("segments of {}, {} in flight",
                                           tools::bytes_text(scenario.segment), scenario.window);
-  return fmt::format("{}, {}; α = {} per message, β = {} and γ = {} per byte",
+  const std::string wire = scenario.cost.wire == 0
+                               ? ""
+                               : fmt::format(" (wire {})", tools::time_text(scenario.cost.wire));
+  return fmt::format("{}, {}; α = {}{} per message, β = {} and γ = {} per byte",
                      tools::bytes_text(scenario.bytes), segments,
-                     tools::time_text(scenario.cost.alpha), tools::time_text(scenario.cost.beta),
-                     tools::time_text(scenario.cost.gamma));
+                     tools::time_text(scenario.cost.alpha), wire,
+                     tools::time_text(scenario.cost.beta), tools::time_text(scenario.cost.gamma));
 }
 
 /// What the algorithm costs, in one line each.

@@ -98,7 +98,7 @@ using enum Collective;
 // clang-format off
 // With many ranks latency decides for longer. Where, was simulated: docs/simulation.md.
 constexpr std::array kPreferences{
-    Preference{allreduce, kMany, kSmall, "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
+    Preference{allreduce, kMany, 8 * kKiB, "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
     Preference{allreduce, kVeryMany, 64 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
     Preference{allreduce, kMany, 16 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
     Preference{allreduce, kAny, kSmall, "recursive_doubling", "butterfly_small", "small: fewest steps"},

@@ -44,6 +44,9 @@ struct Node {
 };
 
 struct Completion {
+  enum class What { done, ports_free };
+
+  What what;
   double begin;
   double end;
   Event event;
@@ -70,17 +73,22 @@ class Simulator {
 
  private:
   void complete_next() {
-    const auto [begin, end, event] = completions_.top();
+    const auto [what, begin, end, event] = completions_.top();
     completions_.pop();
+    if (what == Completion::What::ports_free) return free_ports(event);
     if (event.kind == Event::Kind::message) {
       messages_.push_back({event.sender.rank, event.receiver.rank, replay_.piece(event.sender).step,
                            replay_.piece(event.receiver).step, begin, end});
-      get(nodes_, event.sender.rank).send.busy = false;
-      get(nodes_, event.receiver.rank).receive.busy = false;
-      freed_.push_back(event.sender.rank);
-      freed_.push_back(event.receiver.rank);
+      if (cost_.wire == 0) free_ports(event);
     }
     replay_.done(event);
+  }
+
+  void free_ports(const Event& event) {
+    get(nodes_, event.sender.rank).send.busy = false;
+    get(nodes_, event.receiver.rank).receive.busy = false;
+    freed_.push_back(event.sender.rank);
+    freed_.push_back(event.receiver.rank);
   }
 
   /// Takes over what has become possible, until only time can help.
@@ -111,7 +119,7 @@ class Simulator {
     const auto bytes = static_cast<double>(replay_.piece(event.receiver).target.size());
     const double begin = std::max(free, now_);
     free = begin + cost_.gamma * bytes;
-    completions_.push({begin, free, event});
+    completions_.push({Completion::What::done, begin, free, event});
   }
 
   /// Starts what can start at the ports where something has changed.
@@ -138,7 +146,10 @@ class Simulator {
     port.waiting.erase(transfer);
     peer.waiting.erase(transfer);
     const auto bytes = static_cast<double>(replay_.piece(transfer.event.sender).source.size());
-    completions_.push({now_, now_ + cost_.alpha + cost_.beta * bytes, transfer.event});
+    const double end = now_ + cost_.alpha + cost_.beta * bytes;
+    if (cost_.wire > 0)
+      completions_.push({Completion::What::ports_free, now_, end - cost_.wire, transfer.event});
+    completions_.push({Completion::What::done, now_, end, transfer.event});
   }
 
   CostModel cost_;

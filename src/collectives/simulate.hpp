@@ -8,9 +8,11 @@
 
 namespace rondo::collectives {
 
-/// What a message and a reduction cost (Hockney's model, 1994, with a term for reducing).
+/// What a message and a reduction cost (Hockney's model, 1994, with a term for reducing; with
+/// `wire`, close to LogGP: Alexandrov, Ionescu, Schauser & Scheiman, 1995).
 struct CostModel {
   double alpha = 0;  ///< seconds per message, whatever its size
+  double wire = 0;   ///< the part of alpha in which the message is under way and its ports are free
   double beta = 0;   ///< seconds per byte sent
   double gamma = 0;  ///< seconds per byte reduced
 };
@@ -23,7 +25,7 @@ struct Scenario {
   CostModel cost = {};
 };
 
-/// One message: its sides' ranks, the numbers of their steps, and when it held the ports.
+/// One message: its sides' ranks, the numbers of their steps, and when it began and arrived.
 struct Message {
   Rank from;
   Rank to;
@@ -42,8 +44,9 @@ struct Outcome {
 /// Runs the plans of all ranks without a cluster.
 ///
 /// Each rank has one port to send and one to receive, which work at the same time, and one
-/// processor that reduces. A message holds both its ports for alpha + beta·bytes; it starts when
-/// both sides are ready and both ports are free, the one that has been ready longest first. Copying
+/// processor that reduces. A message takes alpha + beta·bytes and holds both its ports for all of
+/// that but the last `wire`; it starts when both sides are ready and both ports are free, the one
+/// that has been ready longest first. Copying
 /// and rounding cost nothing. Otherwise ranks follow the executor's rules (see Replay).
 ///
 /// Time and memory of the simulation grow with the number of messages: seconds for 10,000 ranks and

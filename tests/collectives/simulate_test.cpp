@@ -93,6 +93,17 @@ TEST(Simulate, DoubleBinaryTreesBeatTheRingOnManyRanksAndTheTreeOnLargeMessages)
   EXPECT_LT(trees, simulated(Collective::allreduce, "binomial_tree", 256, large));
 }
 
+TEST(Simulate, MessagesPassEachOtherOnTheWire) {
+  // The root's port takes one after another; only the last one's wire is waited for.
+  const auto gather = [](double wire) {
+    const Scenario scenario{.bytes = 9, .cost = {.alpha = 3, .wire = wire}};
+    return simulate(find_algorithm(Collective::gather, "direct"), Topology::spread(9), scenario)
+        .seconds;
+  };
+  EXPECT_EQ(gather(0), 24);
+  EXPECT_EQ(gather(2), 8 * 1 + 2);
+}
+
 TEST(Simulate, TellsWhenEachMessageTravelled) {
   const Scenario scenario{.bytes = 3, .cost = {.alpha = 1}};
   const auto outcome =

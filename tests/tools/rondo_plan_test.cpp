@@ -160,6 +160,7 @@ TEST(RondoPlan, RefusesWhatItCannotDoAndSaysWhy) {
   expect_refused("ring --ranks 4 --nodes 5", "only 4 ranks");
   expect_refused("ring --bytes -1", "--bytes");
   expect_refused("ring --alpha -1", "--alpha");
+  expect_refused("ring --alpha 1e-6 --wire 2e-6", "a part of --alpha");
   expect_refused("ring --ranks 10000", "million messages");
   expect_refused("ring --svg /nowhere/ring.svg", "/nowhere/ring.svg");
   expect_refused("ring --svg /dev/full", "/dev/full");
