@@ -60,7 +60,7 @@ def simulate(program, ranks, selector, arguments):
         write_platform(folder, ranks)
         rows = folder / "rows.json"
         command = ["smpirun", "-np", str(ranks), "-platform", "cluster.xml", "-hostfile", "hosts",
-                   "-no-privatize", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/shared-malloc:off",
+                   "-no-privatize", "--cfg=smpi/barrier:ompi_recursivedoubling", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/shared-malloc:off",
                    f"--cfg=smpi/coll-selector:{selector}", "--log=root.thres:error",
                    str(program), "--json", str(rows), *arguments]
         environment = {**os.environ, "RONDO_SHM": "off", "RONDO_PROGRESS": "poll",
@@ -105,24 +105,34 @@ def report(rows):
     return ratios
 
 
+def write(path, rows):
+    """One row a line."""
+    meta = {"machine": "simulated by SimGrid 3.32 (SMPI)",
+            "platform": "fat tree of two levels, links of 12.5 GB/s and 500 ns, one rank a host",
+            "command": " ".join(["bench/simulate.py", *sys.argv[1:]])}
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    path.write_text(f'{{"meta": {json.dumps(meta)},\n"rows": [\n{lines}\n]}}\n')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--ranks", default="64,256,1024")
     parser.add_argument("--min", type=size, default=8)
     parser.add_argument("--max", type=size, default=8 << 20, help="less where memory is the limit")
-    parser.add_argument("--factor", type=int, default=4)
-    parser.add_argument("--impl", default="rondo", help="rondo, rondo:ALGORITHM, …")
+    parser.add_argument("--factor", type=int, default=2)
+    parser.add_argument("--impl", default="rondo,plan",
+                        help="rondo, rondo:ALGORITHM; plan, plan:ALGORITHM: without the agreement")
     parser.add_argument("--selectors", default=",".join(SELECTORS), help="SMPI's; may be empty")
     parser.add_argument("--segment", default="", help="Options::segment_bytes")
     parser.add_argument("--program", type=pathlib.Path,
                         default=ROOT / "build-simulated" / "simulated_allreduce")
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
-    rows = [row for ranks in options.ranks.split(",") for row in rows_of(options, int(ranks))]
-    if options.json:
-        meta = {"platform": "SimGrid SMPI, fat tree of two levels, 12.5 GB/s, 500 ns",
-                "command": " ".join(sys.argv)}
-        options.json.write_text(json.dumps({"meta": meta, "rows": rows}, indent=1) + "\n")
+    rows = []
+    for ranks in options.ranks.split(","):
+        rows += rows_of(options, int(ranks))
+        if options.json:
+            write(options.json, rows)
     ratios = report(rows)
     if ratios:
         mean = 1.0

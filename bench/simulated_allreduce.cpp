@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include <nlohmann/json.hpp>
 #include <rondo/rondo.hpp>
 
+#include "bare_plan.hpp"
 #include "collectives/selector.hpp"
 
 namespace {
@@ -41,7 +43,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--max", arguments.max, "Largest message")->transform(bytes);
   app.add_option("--factor", arguments.factor, "From one size to the next")
       ->check(CLI::Range(2, 1024));
-  app.add_option("--impl", arguments.impls, "rondo, rondo:ALGORITHM or mpi")->delimiter(',');
+  app.add_option("--impl", arguments.impls,
+                 "rondo, rondo:ALGORITHM, plan (no agreement), plan:ALGORITHM or mpi")
+      ->delimiter(',');
   app.add_option("--mpi-name", arguments.mpi_name, "What mpi is called in the results");
   app.add_option("--segment", arguments.segment, "Options::segment_bytes")->transform(bytes);
   app.add_option("--json", arguments.json, "Write the results to this file");
@@ -59,7 +63,8 @@ class World {
   /// Until the next full second of simulated time, which no rank can have passed.
   void meet() const {
     const double now = MPI_Wtime();
-    smpi_usleep(static_cast<useconds_t>((std::floor(now) + 1 - now) * 1e6));
+    const timespec rest{.tv_sec = 0, .tv_nsec = std::lround((std::floor(now) + 1 - now) * 1e9)};
+    smpi_nanosleep(&rest, nullptr);
   }
 
   double largest(double mine) const {
@@ -104,41 +109,51 @@ struct Sample {
   double wrong;
 };
 
-/// What stands behind "rondo:"; empty where the selector is to choose.
-std::string named_algorithm(const std::string& impl) {
-  const auto colon = impl.find(':');
-  return colon == std::string::npos ? "" : impl.substr(colon + 1);
-}
+/// "rondo:ring" without the agreement beside the data is "plan:ring".
+struct Implementation {
+  explicit Implementation(const std::string& text)
+      : text(text),
+        family(text.substr(0, text.find(':'))),
+        algorithm(text.size() == family.size() ? "" : text.substr(family.size() + 1)) {
+    if (family != "rondo" && family != "plan" && family != "mpi")
+      throw rondo::Error(rondo::ErrorCode::usage,
+                         fmt::format("--impl {}: neither rondo nor plan nor mpi", text));
+  }
 
-std::string algorithm_of(const std::string& impl, int ranks, std::size_t bytes) {
-  if (impl != "rondo") return named_algorithm(impl);
-  rondo::collectives::Request request;
-  request.ranks = ranks;
-  request.bytes = bytes;
-  return std::string(rondo::collectives::select(request).algorithm->name);
-}
+  std::string text;
+  std::string family;     // rondo, plan or mpi
+  std::string algorithm;  // empty where the selector is to choose
+};
 
 class Benchmark {
  public:
   explicit Benchmark(const Arguments& arguments)
-      : arguments_(arguments),
-        result_(arguments.max / sizeof(float)),
-        communicator_(MPI_COMM_WORLD, {.segment_bytes = arguments.segment}) {
+      : arguments_(arguments), result_(arguments.max / sizeof(float)) {
+    for (const std::string& text : arguments.impls) prepare(implementations_.emplace_back(text));
     static std::unique_ptr<Numbers> numbers;  // one for all ranks
     if (!numbers) numbers = std::make_unique<Numbers>(result_.size(), world_.size());
     numbers_ = numbers.get();
   }
 
   void run() {
+    // SMPI's collectives make communicators of their own in their first call.
+    for (const Implementation& impl : implementations_) reduce(impl, 1);
     for (std::size_t bytes = arguments_.min; bytes <= arguments_.max; bytes *= arguments_.factor)
-      for (const std::string& impl : arguments_.impls) report(impl, bytes, measure(impl, bytes));
+      for (const Implementation& impl : implementations_) report(impl, bytes, measure(impl, bytes));
   }
 
   const ordered_json& rows() const { return rows_; }
   const World& world() const { return world_; }
 
  private:
-  Sample measure(const std::string& impl, std::size_t bytes) {
+  /// Only what is needed: with 1,024 ranks SMPI works a minute for each communicator.
+  void prepare(const Implementation& impl) {
+    if (impl.family == "rondo" && !communicator_)
+      communicator_.emplace(MPI_COMM_WORLD, rondo::Options{.segment_bytes = arguments_.segment});
+    if (impl.family == "plan" && !plan_) plan_.emplace(MPI_COMM_WORLD);
+  }
+
+  Sample measure(const Implementation& impl, std::size_t bytes) {
     const std::size_t count = bytes / sizeof(float);
     std::fill_n(result_.begin(), count, -1.0F);
     world_.meet();
@@ -149,25 +164,35 @@ class Benchmark {
     return {world_.largest(seconds), world_.largest(wrong)};
   }
 
-  void reduce(const std::string& impl, std::size_t count) {
+  void reduce(const Implementation& impl, std::size_t count) {
     const float* input = numbers_->of(world_.rank());
-    if (impl == "mpi") {
+    if (impl.family == "mpi")
       MPI_Allreduce(input, result_.data(), static_cast<int>(count), MPI_FLOAT, MPI_SUM,
                     MPI_COMM_WORLD);
-      return;
-    }
-    const std::string algorithm = named_algorithm(impl);
-    communicator_.allreduce(rondo::ConstBuffer(input, count, rondo::DataType::float32),
-                            rondo::Buffer(result_.data(), count, rondo::DataType::float32),
-                            rondo::ReduceOp::sum, {.algorithm = algorithm});
+    else if (impl.family == "plan")
+      plan_->allreduce(choice(impl, count * sizeof(float)), input, result_.data(), count);
+    else
+      communicator_->allreduce(rondo::ConstBuffer(input, count, rondo::DataType::float32),
+                               rondo::Buffer(result_.data(), count, rondo::DataType::float32),
+                               rondo::ReduceOp::sum, {.algorithm = impl.algorithm});
   }
 
-  void report(const std::string& impl, std::size_t bytes, const Sample& sample) {
+  rondo::collectives::Choice choice(const Implementation& impl, std::size_t bytes) const {
+    rondo::collectives::Request request;
+    request.ranks = world_.size();
+    request.bytes = bytes;
+    request.per_call = impl.algorithm;
+    request.segment_bytes = arguments_.segment;
+    return rondo::collectives::select(request);
+  }
+
+  void report(const Implementation& impl, std::size_t bytes, const Sample& sample) {
     if (world_.rank() != 0) return;
     const double us = sample.seconds * 1e6;
     const double algbw = static_cast<double>(bytes) / sample.seconds / 1e9;
     const double n = world_.size();
-    const std::string name = impl == "mpi" ? arguments_.mpi_name : impl;
+    const bool mpi = impl.family == "mpi";
+    const std::string name = mpi ? arguments_.mpi_name : impl.text;
     rows_.push_back({{"impl", name},
                      {"collective", "allreduce"},
                      {"dtype", "float32"},
@@ -177,7 +202,7 @@ class Benchmark {
                      {"bytes", bytes},
                      {"count", bytes / sizeof(float)},
                      {"in_place", false},
-                     {"algorithm", algorithm_of(impl, world_.size(), bytes)},
+                     {"algorithm", mpi ? "" : choice(impl, bytes).algorithm->name},
                      {"time_us", {{"min", us}, {"p50", us}, {"p99", us}, {"max", us}}},
                      {"algbw_gbs", algbw},
                      {"busbw_gbs", algbw * 2 * (n - 1) / n},
@@ -191,7 +216,9 @@ class Benchmark {
   World world_;
   const Numbers* numbers_ = nullptr;
   std::vector<float> result_;
-  rondo::Communicator communicator_;
+  std::optional<rondo::Communicator> communicator_;
+  std::optional<rondo::bench::BarePlan> plan_;
+  std::vector<Implementation> implementations_;
   ordered_json rows_ = ordered_json::array();
 };
 
