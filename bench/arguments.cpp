@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <rondo/error.hpp>
+
 #include "collectives/registry.hpp"
 
 namespace rondo::bench {
@@ -113,11 +115,41 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--csv", arguments.csv, "write the results here, too")->option_text("FILE");
 }
 
-std::string check(const Arguments& arguments) {
+/// Of "rondo:ring", "ring"; else nothing.
+std::string_view algorithm_of(std::string_view impl) {
+  const std::size_t colon = impl.find(':');
+  return colon == std::string_view::npos ? "" : impl.substr(colon + 1);
+}
+
+/// What is wrong with the algorithms that are named for this collective.
+std::string check_algorithms(const Arguments& arguments) {
+  for (const std::string& impl : arguments.impls) {
+    const std::string_view name = algorithm_of(impl);
+    if (name.empty()) continue;
+    if (arguments.collective == Collective::barrier)
+      return fmt::format("--impl {}: a barrier has no algorithms; take rondo", impl);
+    try {
+      collectives::find_algorithm(arguments.collective, name);
+    } catch (const Error& error) {
+      return fmt::format("--impl {}: {}", impl, error.what());
+    }
+  }
+  return {};
+}
+
+std::string check_sizes(const Arguments& arguments) {
   if (arguments.min_bytes > arguments.max_bytes)
     return fmt::format("--min {} is more than --max {}", arguments.min_bytes, arguments.max_bytes);
-  if (arguments.min_bytes == 0) return "--min 0: a message needs a byte at least";
+  for (const DataType type : arguments.types)
+    if (arguments.collective != Collective::barrier && arguments.min_bytes < size_of(type))
+      return fmt::format("--min {}: that is less than one {}, which has {} bytes",
+                         arguments.min_bytes, name_of(type), size_of(type));
   return {};
+}
+
+std::string check(const Arguments& arguments) {
+  const std::string wrong = check_sizes(arguments);
+  return wrong.empty() ? check_algorithms(arguments) : wrong;
 }
 
 }  // namespace

@@ -23,13 +23,13 @@ class Contender {
   /// As on the command line: "mpi", "rondo:ring".
   const std::string& name() const { return name_; }
   virtual bool supports(const Workload& work) const = 0;
-  /// Whether its results must be right.
-  virtual bool is_checked() const { return true; }
   /// Memory for the buffers of all its calls, 64-byte aligned; it lives as long as this.
   /// Collective.
   virtual std::byte* allocate(std::size_t bytes);
   /// Collective. In place if the buffers are the same memory.
   virtual void run(const Workload& work, std::byte* input, std::byte* output) = 0;
+  /// After a sample, outside the timed region: returns when the results may be checked. Collective.
+  virtual void settle() {}
   /// How the last run was done, if that is known.
   virtual std::string algorithm() const { return "-"; }
 

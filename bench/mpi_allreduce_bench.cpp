@@ -50,6 +50,18 @@ int world_size() {
   return size;
 }
 
+/// Collective.
+int nodes_of_world() {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int rank_on_node = 0;
+  MPI_Comm_rank(node, &rank_on_node);
+  MPI_Comm_free(&node);
+  int nodes = rank_on_node == 0 ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return nodes;
+}
+
 /// A folder that all ranks of the machine see while this lives.
 class MeetingPlace {
  public:
@@ -119,16 +131,32 @@ Meta meta_of(const Arguments& arguments, Communicator* world) {
   return {.machine = processor_name(),
           .processors = static_cast<int>(std::thread::hardware_concurrency()),
           .mpi = transport::mpi_library_version(),
+          .threads = transport::mpi_thread_level(),
           .instruction_set = core::instruction_set(),
           .ranks = world_size(),
-          .nodes = world == nullptr ? 1 : world->nodes(),
+          .nodes = world == nullptr ? nodes_of_world() : world->nodes(),
           .rondo_version = RONDO_VERSION_STRING,
           .command = arguments.command};
 }
 
-/// Before anything is measured, so that no result is lost for want of a place.
+/// Before anything is measured, so that no result is lost for want of a place. What the file holds
+/// stays until it is replaced.
 void check_writable(const std::string& path) {
-  if (!path.empty()) train::OutputFile(path, train::OutputFile::Mode::append).close();
+  if (path.empty()) return;
+  if (std::filesystem::is_directory(path))
+    throw Error(ErrorCode::usage, fmt::format("'{}' is a folder; name a file", path));
+  const std::string beside = path + ".tmp";  // where replace_file() writes
+  train::OutputFile(beside, train::OutputFile::Mode::replace).close();
+  std::filesystem::remove(beside);
+}
+
+/// Says which implementations can't do this.
+void print_missing(const Arguments& arguments, const Workload& work, const std::vector<Row>& rows) {
+  for (const std::string& impl : arguments.impls)
+    if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.impl == impl; }))
+      fmt::print(stderr, "allreduce_bench: {} is left out: it has no {}{} of {}{}\n", impl,
+                 work.in_place ? "in-place " : "", name_of(work.collective), name_of(work.type),
+                 reduces(work.collective) ? fmt::format(", {}", name_of(work.op)) : "");
 }
 
 void write(const std::string& path, const std::string& text) {
@@ -147,10 +175,10 @@ std::vector<Row> run_all(const Arguments& arguments, Protocol& protocol, bool sp
         work.ranks = world_size();
         work.rank = world_rank();
         work.in_place = arguments.in_place;
-        if (work.collective != Collective::barrier)
-          work.count = count_for(work.collective, type, bytes, work.ranks);
+        work.count = count_for(work.collective, type, bytes, work.ranks);
         const std::vector<Row> rows = protocol.measure(work, arguments.budget);
         if (speaks && !rows.empty()) print_rows(rows);
+        if (speaks && bytes == arguments.sizes().front()) print_missing(arguments, work, rows);
         all.insert(all.end(), rows.begin(), rows.end());
       }
   return all;
@@ -170,6 +198,10 @@ int run(const Arguments& arguments, Communicator* world) {
   if (speaks) {
     write(arguments.json, json_text(meta, rows));
     write(arguments.csv, csv_text(meta, rows));
+  }
+  if (rows.empty()) {
+    if (speaks) fmt::print(stderr, "allreduce_bench: there was nothing to measure\n");
+    return EXIT_FAILURE;
   }
   std::size_t wrong = 0;
   for (const Row& row : rows) wrong += row.wrong;

@@ -52,6 +52,8 @@ class MpiContender final : public Contender {
   MpiContender() : Contender("mpi") {}
 
   bool supports(const Workload& work) const override {
+    // MPI would leave the result at the beginning of the input, where nobody looks for it.
+    if (work.collective == Collective::reduce_scatter && work.in_place) return false;
     return mpi_type(work.type).has_value() &&
            (mpi_op(work.op).has_value() || !collectives::reduces(work.collective));
   }
@@ -68,9 +70,7 @@ class MpiContender final : public Contender {
         MPI_Allreduce(in, output, count, type, op, MPI_COMM_WORLD);
         return;
       case Collective::reduce_scatter:
-        // In place, MPI wants the result at the beginning of the input.
-        MPI_Reduce_scatter_block(in, work.in_place ? input : output, block, type, op,
-                                 MPI_COMM_WORLD);
+        MPI_Reduce_scatter_block(in, output, block, type, op, MPI_COMM_WORLD);
         return;
       case Collective::allgather:
         MPI_Allgather(in, block, type, output, block, type, MPI_COMM_WORLD);

@@ -19,7 +19,7 @@ constexpr std::size_t kInTurn = 256 * 1024;          // bytes of buffers used in
 constexpr std::size_t kInPlace = kBatch * kBatched;  // the same in place, where each is used once
 constexpr std::size_t kLine = 64;
 constexpr int kWarmUp = 2;  // iterations that don't count
-constexpr int kFewest = 5;
+constexpr int kFewest = 7;
 constexpr int kMost = 10'000;
 
 volatile std::uint64_t seen = 0;
@@ -27,11 +27,13 @@ volatile std::uint64_t seen = 0;
 /// One read of it all, which the compiler can't leave out.
 void read(const std::byte* data, std::size_t bytes) {
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i + sizeof sum <= bytes; i += sizeof sum) {
+  std::size_t i = 0;
+  for (; i + sizeof sum <= bytes; i += sizeof sum) {
     std::uint64_t word = 0;
     std::memcpy(&word, data + i, sizeof word);
     sum ^= word;
   }
+  for (; i < bytes; ++i) sum ^= static_cast<std::uint64_t>(data[i]);
   seen = sum;
 }
 
@@ -114,6 +116,7 @@ std::vector<Row> Protocol::measure(const Workload& work, const Budget& budget) {
     entry.wrong = 0;
     if (entry.contender->supports(work)) taking_part.push_back(&entry);
   }
+  const Contents contents(work);
   const Clock::time_point start = Clock::now();
   const int most = budget.iterations > 0 ? budget.iterations + kWarmUp : kMost;
   int goes_on = taking_part.empty() ? 0 : 1;
@@ -121,7 +124,7 @@ std::vector<Row> Protocol::measure(const Workload& work, const Budget& budget) {
     // Each goes first as often as any other: what ran before leaves its traces.
     std::rotate(taking_part.begin(), taking_part.begin() + 1, taking_part.end());
     for (Entry* entry : taking_part) {
-      sample(*entry, work, budget.cold);
+      sample(*entry, work, contents, budget.cold);
       if (iteration < kWarmUp) entry->times.clear();
     }
     const std::chrono::duration<double> elapsed = Clock::now() - start;
@@ -142,13 +145,14 @@ std::vector<Row> Protocol::measure(const Workload& work, const Budget& budget) {
   return rows;
 }
 
-void Protocol::sample(Entry& entry, const Workload& work, bool cold) {
+void Protocol::sample(Entry& entry, const Workload& work, const Contents& contents, bool cold) {
   const Buffers buffers(entry.input, entry.output, work, capacity_);
   const int batch = work.bytes() <= kBatched && !cold ? kBatch : 1;
   const std::size_t used =
       std::min<std::size_t>(buffers.in_turn(), static_cast<std::size_t>(batch));
+  turn_ += used;
   for (std::size_t i = 0; i < used; ++i)
-    work.fill(buffers.input(i), work.in_place ? nullptr : buffers.output(i));
+    contents.write(turn_ + i, buffers.input(i), buffers.output(i));
   if (cold) fill_caches();
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -161,8 +165,9 @@ void Protocol::sample(Entry& entry, const Workload& work, bool cold) {
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   entry.times.push_back(slowest(elapsed.count()) / batch);
   entry.algorithm = entry.contender->algorithm();
-  for (std::size_t i = 0; i < used && entry.contender->is_checked(); ++i)
-    entry.wrong += work.count_wrong(buffers.output(i));
+  entry.contender->settle();
+  for (std::size_t i = 0; i < used; ++i)
+    entry.wrong += contents.count_wrong(turn_ + i, buffers.output(i));
 }
 
 void Protocol::fill_caches() {

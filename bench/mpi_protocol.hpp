@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "contender.hpp"
+#include "contents.hpp"
 #include "workload.hpp"
 
 namespace rondo::bench {
@@ -58,11 +60,12 @@ class Protocol {
     std::string algorithm{};
   };
 
-  void sample(Entry& entry, const Workload& work, bool cold);
+  void sample(Entry& entry, const Workload& work, const Contents& contents, bool cold);
   void fill_caches();
 
   std::vector<Entry> entries_;
   std::size_t capacity_;
+  std::uint64_t turn_ = 0;
   std::vector<char> other_memory_;
 };
 

@@ -18,7 +18,8 @@ std::string op_of(const Row& row) {
 
 void print_head(const Meta& meta) {
   fmt::print("# {} ranks on {} node{}, {} processors here, {}; {}\n", meta.ranks, meta.nodes,
-             meta.nodes == 1 ? "" : "s", meta.processors, meta.machine, meta.mpi);
+             meta.nodes == 1 ? "" : "s", meta.processors, meta.machine,
+             fmt::format("{} ({})", meta.mpi, meta.threads));
   fmt::print(
       "# times in µs: of the slowest rank, with one read of the output; algbw and busbw in GB/s\n"
       "# ratio: this implementation's p50 over that of the first one, > 1: the first is faster\n");
@@ -44,6 +45,7 @@ std::string json_text(const Meta& meta, const std::vector<Row>& rows) {
   document["meta"] = {{"machine", meta.machine},
                       {"processors", meta.processors},
                       {"mpi", meta.mpi},
+                      {"mpi_threads", meta.threads},
                       {"instruction_set", meta.instruction_set},
                       {"ranks", meta.ranks},
                       {"nodes", meta.nodes},

@@ -12,6 +12,7 @@ struct Meta {
   std::string machine;
   int processors = 0;
   std::string mpi;
+  std::string threads;  // MPI_THREAD_…
   std::string instruction_set;
   int ranks = 1;
   int nodes = 1;

@@ -47,7 +47,10 @@ class RondoContender final : public Contender {
     }
   }
 
-  std::string algorithm() const override { return std::string(world_.last_algorithm()); }
+  std::string algorithm() const override {
+    const std::string_view name = world_.last_algorithm();
+    return name.empty() ? "-" : std::string(name);  // a barrier has none
+  }
 
  private:
   Communicator& world_;

@@ -11,7 +11,7 @@ namespace rondo::bench {
 
 using collectives::Collective;
 
-/// One collective call of one rank, with data whose result is known.
+/// One collective call, as one rank makes it.
 struct Workload {
   Collective collective = Collective::allreduce;
   DataType type = DataType::float32;
@@ -32,18 +32,13 @@ struct Workload {
   /// Where the smaller of the two lies in the larger one, in elements, when the call is in place.
   std::size_t nested_at() const;
 
-  /// Writes this rank's input, and something else over its output where that is other memory.
-  void fill(std::byte* input, std::byte* output) const;
-  /// How many elements of the output are not what they must be.
-  std::size_t count_wrong(const std::byte* output) const;
-
   /// What algbw is multiplied with to get busbw: what the busiest link carries, as NVIDIA's
   /// nccl-tests define it.
   double bus_factor() const;
 };
 
-/// Elements of a message of about `bytes`: every rank has a block of the same size where the
-/// collective has blocks.
+/// Elements of a message of at most `bytes`: every rank has a block of the same size where the
+/// collective has blocks. Throws Error(usage) where that leaves none.
 std::size_t count_for(Collective collective, DataType type, std::size_t bytes, int ranks);
 
 }  // namespace rondo::bench

@@ -25,7 +25,7 @@ PUBLIC_LAYERS = {
     "include/rondo/rondo.hpp": "engine",
     "include/rondo/shared_buffer.hpp": "engine",
 }
-MPI_HEADER_USERS = re.compile(r"src/transport/mpi|include/rondo/communicator\.hpp$|tests/(mpi/|support/\w*mpi)|bench/mpi_")
+MPI_HEADER_USERS = re.compile(r"src/transport/mpi|include/rondo/communicator\.hpp$|tests/(mpi/|bench/\w*mpi|support/\w*mpi)|bench/mpi_")
 TOP_FOLDERS = ("tools", "examples", "bench", "tests")
 SEARCHED = ("include", "src", "cuda", *TOP_FOLDERS)
 
@@ -50,7 +50,7 @@ def resolve(root, path, quoted, name):
     candidates = [f"include/{name}"]
     if quoted:
         own_folder = str(pathlib.PurePosixPath(path).parent)
-        candidates = [f"{own_folder}/{name}", f"src/{name}", f"tests/{name}", f"tools/{name}", *candidates]
+        candidates = [f"{own_folder}/{name}", f"src/{name}", f"tests/{name}", f"tools/{name}", f"bench/{name}", *candidates]
     return next((c for c in candidates if (root / c).is_file()), None)
 
 
