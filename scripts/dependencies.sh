@@ -30,6 +30,7 @@ test_packages=(
   libbenchmark-dev
   librapidcheck-dev
   ccache       # five builds of the same sources
+  iproute2     # hosts as network namespaces
   python3      # the layer check, and tests that start jobs
   clang-format
   clang-tidy

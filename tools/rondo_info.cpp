@@ -29,7 +29,7 @@ namespace {
 constexpr std::array<std::pair<std::string_view, bool>, 5> kFeatures{{
     {"cuda", false},
     {"nccl", false},
-    {"shared memory within a node", false},
+    {"shared memory within a node", true},
     {"progress thread", false},
     {"vendor collectives", false},
 }};

@@ -43,6 +43,7 @@ std::byte* Workspace::reserve(std::size_t bytes) {
 void Executor::start(const Program& program, const Operands& operands) {
   program_ = &program;
   operands_ = operands;
+  sizes_ = transport::Sizes::checked;
   measure_scratch();
   measure_steps();
   assign_slots();
@@ -169,15 +170,16 @@ bool Executor::issue_piece(const Stream& stream, StreamState& state, int index) 
   transport::Ticket ticket{};
   if (step.kind == StepKind::receive_reduce) {
     // Lands in a slot, so it needn't wait for anything but the slot.
-    ticket = transport_.receive(stream.peer, tag, slot_of(state, position), bytes);
+    ticket = transport_.receive(stream.peer, tag, slot_of(state, position), bytes, sizes_);
   } else {
     if (!ready(index, offset, elements)) return false;
     if (stream.sending)
       ticket = transport_.send(stream.peer, tag,
                                at(step.source, step.value, progress.source_begin + offset), bytes);
     else
-      ticket = transport_.receive(
-          stream.peer, tag, at(step.target, step.value, progress.target_begin + offset), bytes);
+      ticket = transport_.receive(stream.peer, tag,
+                                  at(step.target, step.value, progress.target_begin + offset),
+                                  bytes, sizes_);
   }
   state.flights[position] = {transport::Transfer(ticket), index, offset, elements};
   ++state.count;

@@ -58,6 +58,8 @@ class Executor {
   bool step();
   /// True if the last step() moved anything.
   bool progressed() const { return progressed_; }
+  /// From now on the sizes of this operation's messages are known to be right.
+  void trust_sizes() { sizes_ = transport::Sizes::known; }
   /// Gives the operation up: receives are cancelled, sends left to themselves.
   void cancel();
 
@@ -115,6 +117,7 @@ class Executor {
   std::size_t unfinished_ = 0;
   std::size_t first_local_ = 0;  // every local step before it is done
   bool progressed_ = false;
+  transport::Sizes sizes_ = transport::Sizes::checked;
   std::byte* slots_ = nullptr;
   std::byte* partials_ = nullptr;
   std::byte* scratch_ = nullptr;

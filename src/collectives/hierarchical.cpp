@@ -32,6 +32,7 @@ Hierarchical::~Hierarchical() {
 
 void Hierarchical::start(const HierarchicalOperands& operands) {
   operands_ = operands;
+  trusts_sizes_ = false;
   const DataType partial = accumulator_of(operands.type);
   const ReduceOp op = operands.op == ReduceOp::avg ? ReduceOp::sum : operands.op;
   lane_arithmetic_ = Arithmetic(partial, op, 1, 1.0, false);
@@ -132,6 +133,7 @@ void Hierarchical::step_network() {
   bool all_before = true;
   for (std::size_t chunk = published_; chunk < begun_; ++chunk) {
     Executor& executor = flights_[chunk % kAtOnce]->executor;
+    if (trusts_sizes_) executor.trust_sizes();
     const bool done = executor.step();
     progressed_ |= executor.progressed();
     all_before = all_before && done;

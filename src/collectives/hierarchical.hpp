@@ -61,6 +61,7 @@ class Hierarchical {
   /// Never blocks. True once this rank's memory is its own again, and nobody needs its slice.
   bool step();
   bool progressed() const { return progressed_; }
+  void trust_sizes() { trusts_sizes_ = true; }  // as Executor's
   void cancel();
 
  private:
@@ -104,6 +105,7 @@ class Hierarchical {
   std::uint64_t published_before_ = 0;
   std::uint64_t operations_ = 0;  // this one included
   bool progressed_ = false;
+  bool trusts_sizes_ = false;
 };
 
 }  // namespace rondo::collectives

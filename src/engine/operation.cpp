@@ -235,12 +235,19 @@ Window Operation::output_window(const Call& call) const {
 bool Operation::step() {
   const bool moved = step_data();
   const bool agreed = step_agreement();
+  if (agreed && !conflict()) trust_sizes();
   const bool trouble = conflict().has_value() || data_error_.has_value();
   if (!trouble) return agreed && moved;
   if (!trouble_since_) trouble_since_ = Clock::now();
   if (!agreed && Clock::now() - *trouble_since_ < kPatience) return false;
   if (conflict()) throw_conflict();
   throw Error(*data_error_);
+}
+
+/// What all ranks agree on needs no look at each message.
+void Operation::trust_sizes() {
+  if (data_ == Data::plan) executor_.trust_sizes();
+  if (data_ == Data::hierarchical) part_->hierarchical().trust_sizes();
 }
 
 bool Operation::step_agreement() {

@@ -66,6 +66,7 @@ class Operation {
   void start_hierarchical(const Call& call, const Terms& terms, const collectives::Choice& choice);
   void log_without_plan(const collectives::Choice& choice);
   void log_once(bool is_new, const collectives::Choice& choice) const;
+  void trust_sizes();
   bool step_agreement();
   bool step_data();
   const std::optional<collectives::Conflict>& conflict() const;

@@ -317,7 +317,7 @@ template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   if (work.step()) return;
   Deadline deadline{Clock::now(), timeout};
-  core::Backoff backoff(node_ != nullptr && node_->crowded());
+  core::Backoff backoff(node_ == nullptr || !node_->is_all() || node_->crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
     if (work.progressed())
       backoff.reset();

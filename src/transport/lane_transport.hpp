@@ -27,8 +27,8 @@ class LaneTransport final : public Transport {
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override {
     return all_.send(of(peer), tag, data, bytes);
   }
-  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) override {
-    return all_.receive(of(peer), tag, data, bytes);
+  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes, Sizes sizes) override {
+    return all_.receive(of(peer), tag, data, bytes, sizes);
   }
   bool test(Ticket ticket) override { return all_.test(ticket); }
   void cancel(Ticket ticket) override { all_.cancel(ticket); }

@@ -34,7 +34,8 @@ Ticket SimulatedTransport::send(Rank peer, Tag tag, const void* data, std::size_
   return add(request);
 }
 
-Ticket SimulatedTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes) {
+Ticket SimulatedTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes,
+                                   Sizes /*sizes*/) {
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Irecv(data, core::narrow<int>(bytes), MPI_BYTE, peer, tag, comm_.get(), &request),
         "MPI_Irecv");

@@ -27,7 +27,7 @@ class SimulatedTransport final : public Transport {
   std::string name() const override { return "SMPI"; }
 
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
-  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) override;
+  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes, Sizes sizes) override;
   bool test(Ticket ticket) override;
   void cancel(Ticket ticket) override;
   void notify(Rank, const Notice&) noexcept override {}

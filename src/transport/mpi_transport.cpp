@@ -138,10 +138,20 @@ Ticket MpiTransport::send(Rank peer, Tag tag, const void* data, std::size_t byte
   return pending_.add(pending);
 }
 
-Ticket MpiTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes) {
+Ticket MpiTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes, Sizes sizes) {
   check_usable();
   Pending pending{.is_send = false, .peer = peer, .tag = tag, .bytes = bytes};
   pending.data = data;
+  if (sizes == Sizes::known) {
+    // Those that wait come first, and their sizes are known as well.
+    if (const auto queue = waiting_.find(peer, tag))
+      while (const auto ticket = waiting_.oldest(*queue)) {
+        waiting_.remove(*queue, *ticket);
+        post(pending_.at(*ticket));
+      }
+    post(pending);
+    return pending_.add(pending);
+  }
   pending.waiting = true;
   const Ticket ticket = pending_.add(pending);
   pending_.at(ticket).queue = waiting_.add(peer, tag, ticket);
@@ -152,7 +162,7 @@ bool MpiTransport::test(Ticket ticket) {
   check_usable();
   Pending& pending = pending_.at(ticket);
   // Also when this one is under way already: those behind it must not wait until it is complete.
-  if (!pending.is_send) begin_arrived(pending.queue);
+  if (!pending.is_send && !pending.posted) begin_arrived(pending.queue);
   if (pending.waiting) return false;
   if (pending.wrong_size) mismatch(pending_.remove(ticket));
   int done = 0;
@@ -161,6 +171,15 @@ bool MpiTransport::test(Ticket ticket) {
   pending_.remove(ticket);
   check(code, "MPI_Test");
   return true;
+}
+
+void MpiTransport::post(Pending& receive) {
+  const MpiByteRun run(receive.bytes, options_.max_count);
+  check(MPI_Irecv(receive.data, run.count(), run.type(), receive.peer, receive.tag, data_.get(),
+                  &receive.request),
+        "MPI_Irecv");
+  receive.waiting = false;
+  receive.posted = true;
 }
 
 /// Begins the receives of a queue whose messages have arrived, oldest first.
@@ -222,7 +241,8 @@ void MpiTransport::give_up(Pending& pending) noexcept {
   try {
     if (pending.is_send)
       check(MPI_Request_free(&pending.request), "MPI_Request_free");
-    else if (!complete_by(pending.request, after(kPatience)))
+    else if (!(pending.posted ? cancel_by(pending.request, after(kPatience))
+                              : complete_by(pending.request, after(kPatience))))
       core::log(core::LogLevel::error,
                 fmt::format("a message from rank {} has begun to arrive but does not end: the "
                             "memory of its receive ({} bytes) must stay until the process ends",

@@ -31,8 +31,9 @@ struct MpiOptions {
 /// second one. Works at any thread level; below MPI_THREAD_MULTIPLE only on the thread that MPI
 /// allows.
 ///
-/// MPI is given a receive only once a matched probe has seen its message and that it has the right
-/// size: for a longer one MPICH would end the job, and Open MPI write behind the memory.
+/// Unless sizes are known, MPI is given a receive only once a matched probe has seen its message
+/// and that it has the right size: for a longer one MPICH would end the job, and Open MPI write
+/// behind the memory.
 ///
 /// At the start of MPI_Finalize a transport that still lives sends kRankLeft to all others and
 /// cancels its receives; from then on its calls throw Error(usage). Its destructor is not
@@ -53,7 +54,8 @@ class MpiTransport final : public Transport, private FinalizeListener {
   std::string name() const override { return "MPI"; }
 
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
-  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) override;
+  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes,
+                 Sizes sizes = Sizes::checked) override;
   bool test(Ticket ticket) override;
   void cancel(Ticket ticket) override;
   void notify(Rank peer, const Notice& notice) noexcept override;
@@ -71,12 +73,14 @@ class MpiTransport final : public Transport, private FinalizeListener {
     std::size_t bytes = 0;
     void* data = nullptr;   // of a receive
     bool waiting = false;   // a receive whose message has not been seen
+    bool posted = false;    // a receive that MPI matches with its message
     std::size_t queue = 0;  // of waiting_, in which it waits or waited
     std::optional<std::size_t> wrong_size = std::nullopt;  // of the message of a receive
   };
 
   MpiTransport(MpiCommunicator data, const MpiOptions& options);
   void before_finalize() noexcept override;
+  void post(Pending& receive);
   void begin_arrived(std::size_t queue);
   void begin(Pending& receive, MPI_Message message, std::size_t bytes);
   void drain(MPI_Message message, std::size_t bytes) const;

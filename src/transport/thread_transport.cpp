@@ -50,7 +50,7 @@ class ThreadTransport final : public Transport {
   bool callable_from_any_thread() const override { return true; }
 
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
-  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes) override;
+  Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes, Sizes sizes) override;
   bool test(Ticket ticket) override;
   void cancel(Ticket ticket) override;
   void notify(Rank peer, const Notice& notice) noexcept override;
@@ -131,7 +131,8 @@ Ticket ThreadTransport::send(Rank peer, Tag tag, const void* data, std::size_t b
                        .polls_to_wait = delays_.draw()});
 }
 
-Ticket ThreadTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes) {
+Ticket ThreadTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes,
+                                Sizes /*sizes*/) {
   enter();
   const Ticket ticket = pending_.add({.peer = peer,
                                       .tag = tag,

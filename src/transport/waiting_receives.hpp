@@ -27,6 +27,14 @@ class WaitingReceives {
     return index;
   }
 
+  /// The queue in which receives of this peer and tag wait; none if there are none.
+  std::optional<std::size_t> find(Rank peer, Tag tag) const {
+    for (std::size_t index = 0; index < queues_.size(); ++index)
+      if (queues_[index].first && queues_[index].peer == peer && queues_[index].tag == tag)
+        return index;
+    return std::nullopt;
+  }
+
   std::optional<Ticket> oldest(std::size_t queue) const { return queues_[queue].first; }
 
   /// Takes out a receive that waits in this queue.

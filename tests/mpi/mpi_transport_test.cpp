@@ -134,6 +134,25 @@ TEST(MpiTransport, ReceivesMatchInTheOrderStartedHoweverTheyAreTested) {
   EXPECT_EQ(received, sent);
 }
 
+TEST(MpiTransport, ReceivesOfKnownSizeMatchBehindThoseThatWaitAndCanBeCancelled) {
+  MpiTransport transport(MPI_COMM_WORLD);
+  constexpr int kMessages = 20;
+  const Rank next = (transport.rank() + 1) % transport.size();
+  const Rank previous = (transport.rank() + transport.size() - 1) % transport.size();
+  std::vector<int> sent(kMessages), received(kMessages, -1);
+  std::vector<Ticket> tickets;
+  std::iota(sent.begin(), sent.end(), 0);
+  for (int i = 0; i < kMessages; ++i)
+    tickets.push_back(transport.receive(previous, 0, &received[i], sizeof(int),
+                                        i < kMessages / 2 ? Sizes::checked : Sizes::known));
+  auto abandoned = std::make_unique<int>(-1);
+  const Ticket beyond = transport.receive(previous, 0, abandoned.get(), sizeof(int), Sizes::known);
+  for (const int& value : sent) tickets.push_back(transport.send(next, 0, &value, sizeof value));
+  for (const Ticket ticket : tickets) wait(transport, ticket);
+  EXPECT_EQ(received, sent);
+  transport.cancel(beyond);
+}
+
 /// A message of `sent` bytes from each rank to the one `distance` further, and a receive of
 /// `expected` bytes, behind which nothing may be written.
 void expect_mismatch(MpiTransport& transport, int distance, std::size_t sent,
