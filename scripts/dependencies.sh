@@ -32,6 +32,7 @@ test_packages=(
   ccache       # five builds of the same sources
   iproute2     # hosts as network namespaces
   python3      # the layer check, and tests that start jobs
+  python3-matplotlib
   clang-format
   clang-tidy
 )

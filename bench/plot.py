@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Draws the results of allreduce_bench: latency and bus bandwidth over the size of the message.
+
+    bench/plot.py FILE.json [FILE.json …] [--output PREFIX] [--title TEXT]
+
+Writes PREFIX.png and PREFIX.svg (default: the first file's name without .json). Files of several
+runs become one picture: the same implementation in two files is told apart by the file's name. Rows
+of another collective, type, operation or number of ranks get a picture each, PREFIX-WHAT.png.
+
+Needs Debian's python3-matplotlib.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import sys
+
+try:
+    import matplotlib
+    matplotlib.use("Agg")
+    from matplotlib import pyplot, ticker
+except ImportError:
+    sys.exit("plot.py: matplotlib is missing; install python3-matplotlib")
+
+# Okabe and Ito's palette (2008), which colour-blind people can tell apart; markers differ besides.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D1F", "#555555"]
+MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<"]
+NAMES = {"rondo": "Rondo", "rondo-shared": "Rondo, shared buffers", "gloo": "Gloo", "limit": "memory limit"}
+COLLECTIVES = {"allreduce": "all-reduce", "reduce_scatter": "reduce-scatter", "allgather": "all-gather"}
+# What a picture has in common.
+GROUP = ["collective", "dtype", "op", "ranks", "nodes", "in_place"]
+ROW = {"impl": str, "collective": str, "dtype": str, "op": str, "ranks": int, "nodes": int, "bytes": int,
+       "in_place": bool, "time_us": dict, "busbw_gbs": (int, float)}
+STYLE = {"font.size": 8, "font.family": "sans-serif", "axes.titlesize": 9, "axes.linewidth": 0.6,
+         "axes.spines.top": False, "axes.spines.right": False, "grid.linewidth": 0.4, "grid.color": "#dddddd",
+         "lines.linewidth": 1.3, "lines.markersize": 3.5, "svg.hashsalt": "rondo", "legend.frameon": False}
+
+
+class BadFile(Exception):
+    """A file that can't be drawn; its text says why."""
+
+
+def check_row(row):
+    if not isinstance(row, dict):
+        raise BadFile("a row is no object")
+    for name, type_ in ROW.items():
+        if not isinstance(row.get(name), type_):
+            raise BadFile(f"a row has no valid \"{name}\"")
+    p50 = row["time_us"].get("p50")
+    if not isinstance(p50, (int, float)) or p50 <= 0:
+        raise BadFile("a row has no valid \"time_us\": {\"p50\"}")
+
+
+def load(path):
+    """The meta object and the rows of a file that allreduce_bench wrote."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadFile(error.strerror) from error
+    except ValueError as error:
+        raise BadFile(f"this is no JSON: {error}") from error
+    if not isinstance(document, dict) or not isinstance(document.get("meta"), dict) or \
+            not isinstance(document.get("rows"), list):
+        raise BadFile("allreduce_bench --json writes {\"meta\": {…}, \"rows\": […]}, and this is something else")
+    for row in document["rows"]:
+        check_row(row)
+    return document["meta"], document["rows"]
+
+
+def mpi_name(text):
+    """Short: "Open MPI 4.1.4" for "Open MPI v4.1.4, package: …"."""
+    match = re.match(r"(Open MPI|MPICH|Intel\S* MPI|MVAPICH2?)\D*([\d.]+)", text)
+    return f"{match[1]} {match[2]}" if match else text.split(",")[0][:24]
+
+
+def label(impl, meta):
+    if impl == "mpi" and meta.get("mpi"):
+        return mpi_name(meta["mpi"])
+    if impl.startswith("rondo:"):
+        return f"Rondo, {impl.partition(':')[2]}"
+    return NAMES.get(impl, impl)
+
+
+class Curve:
+    def __init__(self, impl, name):
+        self.impl, self.name, self.rows = impl, name, []
+
+    def points(self, value):
+        points = sorted((row["bytes"], value(row)) for row in self.rows)
+        return [p for p in points if p[1] > 0]
+
+
+def curves_of(files):
+    """{group: [curve]}, in the order of the files."""
+    groups = {}
+    for path, meta, rows in files:
+        for row in rows:
+            if row["bytes"] > 0:  # a barrier has no size
+                key = tuple(row[name] for name in GROUP)
+                curves = groups.setdefault(key, {})
+                curve = curves.setdefault((path, row["impl"]), Curve(row["impl"], label(row["impl"], meta)))
+                curve.rows.append(row)
+    for curves in groups.values():
+        names = [curve.name for curve in curves.values()]
+        for (path, _), curve in curves.items():
+            if names.count(curve.name) > 1:
+                curve.name += f" ({path.stem})"
+    return {key: list(curves.values()) for key, curves in groups.items()}
+
+
+def size_text(size, _=None):
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            return f"{size:g} {unit}"
+        size /= 1024
+
+
+def format_sizes(axes, sizes):
+    axes.set_xscale("log", base=2)
+    smallest, largest = min(sizes), max(sizes)
+    ticks = [8 ** k for k in range(12) if smallest <= 8 ** k <= largest]
+    axes.set_xticks(ticks if len(ticks) > 1 else sorted(set(sizes)))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(size_text))
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
+    axes.tick_params(axis="x", labelrotation=35, pad=1)
+    pyplot.setp(axes.get_xticklabels(), ha="right", rotation_mode="anchor")
+    axes.set_xlabel("message size")
+    axes.grid(True, which="major")
+
+
+def draw_panel(axes, curves, value):
+    for i, curve in enumerate(curves):
+        points = curve.points(value)
+        if not points:
+            continue
+        look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i % len(MARKERS)]}
+        if curve.impl == "limit":
+            look = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.0, "zorder": 1}
+        axes.plot(*zip(*points), label=curve.name, markeredgewidth=0, **look)
+
+
+def caption(group, metas):
+    """What was measured, where."""
+    collective, dtype, op, ranks, nodes, in_place = group
+    what = [COLLECTIVES.get(collective, collective), dtype, *([op] if op != "-" else []),
+            "in place" if in_place else "out of place",
+            f"{ranks} rank{'s' * (ranks != 1)} on {nodes} node{'s' * (nodes != 1)}"]
+    places = []
+    for meta in metas:
+        place = meta.get("platform") or meta.get("machine", "")
+        if "processors" in meta:
+            place += f", {meta['processors']} processors a node"
+        places.append(place)
+    return [", ".join(what), "; ".join(p for p in dict.fromkeys(places) if p)]
+
+
+def draw(group, curves, metas, title):
+    sizes = [row["bytes"] for curve in curves for row in curve.rows]
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(7.2, 3.6))
+    lines = [*([title] if title else []), *filter(None, caption(group, metas))]
+    columns = max(1, min(len(curves), 105 // (max(len(curve.name) for curve in curves) + 8)))
+    above = 0.06 * -(-len(curves) // columns)
+    figure.subplots_adjust(left=0.085, right=0.985, bottom=0.19 + 0.035 * len(lines), top=0.93 - above, wspace=0.2)
+    draw_panel(left, curves, lambda row: row["time_us"]["p50"])
+    left.set_yscale("log")
+    left.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:,g}"))
+    left.set_ylabel("time (µs)")
+    left.set_title("(a) latency: median of the slowest rank", loc="left")
+    draw_panel(right, curves, lambda row: row["busbw_gbs"])
+    right.set_ylim(bottom=0)
+    right.set_ylabel("bus bandwidth (GB/s)")
+    right.set_title("(b) bus bandwidth", loc="left")
+    for axes in (left, right):
+        format_sizes(axes, sizes)
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="upper center", ncols=columns, columnspacing=1.4, handlelength=2.4,
+                  borderaxespad=0.2)
+    figure.text(0.5, 0.015, "\n".join(lines), ha="center", va="bottom", fontsize=7, color="#444444")
+    return figure
+
+
+def save(figure, prefix):
+    for suffix, options in ((".png", {"dpi": 200}), (".svg", {"metadata": {"Date": None}})):
+        path = prefix.with_name(prefix.name + suffix)
+        figure.savefig(path, **options)
+        print(path)
+
+
+def prefix_of(prefix, group, several):
+    if not several:
+        return prefix
+    collective, dtype, op, ranks, nodes, in_place = group
+    words = [collective, dtype, *([op] if op != "-" else []), f"{ranks}x{nodes}", *(["in-place"] if in_place else [])]
+    return prefix.with_name("-".join([prefix.name, *words]))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE.json")
+    parser.add_argument("--output", type=pathlib.Path, metavar="PREFIX")
+    parser.add_argument("--title", default="", help="a line of the caption")
+    options = parser.parse_args()
+    files = []
+    for path in options.files:
+        try:
+            files.append((path, *load(path)))
+        except BadFile as error:
+            sys.exit(f"plot.py: {path}: {error}")
+    groups = curves_of(files)
+    if not groups:
+        sys.exit("plot.py: no row has a size to draw over")
+    pyplot.rcParams.update(STYLE)
+    prefix = options.output or options.files[0].with_suffix("")
+    try:
+        for group, curves in groups.items():
+            figure = draw(group, curves, [meta for _, meta, _ in files], options.title)
+            save(figure, prefix_of(prefix, group, len(groups) > 1))
+            pyplot.close(figure)
+    except OSError as error:
+        sys.exit(f"plot.py: cannot write {error.filename}: {error.strerror}")
+
+
+if __name__ == "__main__":
+    main()
