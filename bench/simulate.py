@@ -28,7 +28,8 @@ MOST_BYTES = {64: 8 << 20, 256: 8 << 20, 1024: 256 << 10}
 
 
 def size(text):
-    return int(text[:-1]) * UNITS[text[-1]] if text[-1] in UNITS else int(text)
+    unit = UNITS.get(text[-1:].upper())
+    return int(text[:-1]) * unit if unit else int(text)
 
 
 def leaf_size(ranks):

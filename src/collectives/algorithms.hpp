@@ -44,10 +44,14 @@ Plan double_binary_tree_broadcast(const Group& group);
 
 // halving_doubling.cpp
 Plan halving_doubling_allreduce(const Group& group);
-Plan quartering_quadrupling_allreduce(const Group& group);
 
 // pairwise.cpp
 Plan pairwise_all_to_all(const Group& group);
+
+// quartering_quadrupling.cpp
+Plan quartering_quadrupling_allreduce(const Group& group);
+/// How many ranks it works with, and into how many blocks it cuts a message.
+int quartering_quadrupling_cores(const Group& group);
 
 // recursive_doubling.cpp
 Plan recursive_doubling_allreduce(const Group& group);

@@ -6,23 +6,6 @@
 
 namespace rondo::collectives {
 
-namespace {
-
-Plan scatter_and_collect(const Group& group, int width) {
-  std::vector<Rank> everyone(static_cast<std::size_t>(group.size));
-  std::iota(everyone.begin(), everyone.end(), 0);
-  Plan plan(group.rank, group.size, Cores(group.size).count());
-  Team team(plan, everyone, {0, plan.blocks()});
-  team.fold_in();
-  team.halve(width);
-  team.collect(width);
-  team.fold_out();
-  plan.complete(0, plan.blocks());
-  return plan;
-}
-
-}  // namespace
-
 /// Reduce-scatter by recursive halving, then all-gather by recursive doubling, for any size
 /// (Rabenseifner, 2004).
 ///
@@ -35,17 +18,17 @@ Plan scatter_and_collect(const Group& group, int width) {
 /// Between powers of two, n = 2^p + r, the first 2r ranks pair up before and after (see Team).
 /// Steps 2p, or 2p + 2; each rank sends 2(1 - 1/2^p)·M, those with an extra partner M more, the
 /// extra ones M. For medium and large messages: little more bytes than the ring, in few steps.
-Plan halving_doubling_allreduce(const Group& group) { return scatter_and_collect(group, 1); }
-
-/// Reduce-scatter by recursive quartering, then all-gather by recursive quadrupling: the same with
-/// groups of four, in which each rank gives each other its quarter (after Ruefenacht, Bull & Booth,
-/// 2017).
-///
-///   16 ranks:  in step 1 with r xor 1, 2, 3: a quarter each; in step 2 with r xor 4, 8, 12: a
-///   sixteenth each; and back the same way, finished.
-///
-/// Half the steps: 2⌈p/2⌉, or 2⌈p/2⌉ + 2, with up to three messages each; the bytes of
-/// halving_doubling. For medium and large messages on many ranks.
-Plan quartering_quadrupling_allreduce(const Group& group) { return scatter_and_collect(group, 2); }
+Plan halving_doubling_allreduce(const Group& group) {
+  std::vector<Rank> everyone(static_cast<std::size_t>(group.size));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  Plan plan(group.rank, group.size, Cores(group.size).count());
+  Team team(plan, everyone, {0, plan.blocks()});
+  team.fold_in();
+  team.halve();
+  team.collect();
+  team.fold_out();
+  plan.complete(0, plan.blocks());
+  return plan;
+}
 
 }  // namespace rondo::collectives

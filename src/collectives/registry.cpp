@@ -33,7 +33,7 @@ constexpr std::array kAlgorithms{
     Algorithm{"recursive_doubling", allreduce, recursive_doubling_allreduce, one_block},
     Algorithm{"recursive_quadrupling", allreduce, recursive_quadrupling_allreduce, one_block},
     Algorithm{"halving_doubling", allreduce, halving_doubling_allreduce, block_per_core},
-    Algorithm{"quartering_quadrupling", allreduce, quartering_quadrupling_allreduce, block_per_core},
+    Algorithm{"quartering_quadrupling", allreduce, quartering_quadrupling_allreduce, quartering_quadrupling_cores},
     Algorithm{"binomial_tree", allreduce, binomial_tree_allreduce, one_block},
     Algorithm{"double_binary_tree", allreduce, double_binary_tree_allreduce, two_blocks},
     Algorithm{"butterfly", allreduce, butterfly_allreduce, butterfly_blocks, kDeterministic},

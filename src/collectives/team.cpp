@@ -126,30 +126,25 @@ void Team::receive(Rank peer, const Place& target) {
                .target = target});
 }
 
-void Team::halve(int width) {
+void Team::halve() {
   if (is_extra_) return;
-  for (const Stage& stage : stages(width)) {
-    const Cores::Range mine = cores_.part(blocks_, core_, stage.end);
-    for (int which = 1; which <= stage.partners(); ++which) {
-      const int peer = partner(stage, which);
-      const Cores::Range theirs = cores_.part(blocks_, peer, stage.end);
-      plan_.exchange({core_rank(peer), theirs.first, theirs.count},
-                     {core_rank(peer), mine.first, mine.count}, Action::reduce, kPartials);
-    }
+  for (int step = 0; step < cores_.steps(); ++step) {
+    const int partner = core_ ^ (1 << step);
+    const Cores::Range theirs = cores_.part(blocks_, partner, step + 1);
+    const Cores::Range mine = cores_.part(blocks_, core_, step + 1);
+    plan_.exchange({core_rank(partner), theirs.first, theirs.count},
+                   {core_rank(partner), mine.first, mine.count}, Action::reduce, kPartials);
   }
 }
 
-void Team::collect(int width) {
+void Team::collect() {
   if (is_extra_) return;
-  const std::vector<Stage> all = stages(width);
-  for (auto stage = all.rbegin(); stage != all.rend(); ++stage) {
-    const Cores::Range mine = cores_.part(blocks_, core_, stage->end);
-    for (int which = 1; which <= stage->partners(); ++which) {
-      const int peer = partner(*stage, which);
-      const Cores::Range theirs = cores_.part(blocks_, peer, stage->end);
-      plan_.exchange({core_rank(peer), mine.first, mine.count},
-                     {core_rank(peer), theirs.first, theirs.count}, Action::copy, kResults);
-    }
+  for (int step = cores_.steps() - 1; step >= 0; --step) {
+    const int partner = core_ ^ (1 << step);
+    const Cores::Range mine = cores_.part(blocks_, core_, step + 1);
+    const Cores::Range theirs = cores_.part(blocks_, partner, step + 1);
+    plan_.exchange({core_rank(partner), mine.first, mine.count},
+                   {core_rank(partner), theirs.first, theirs.count}, Action::copy, kResults);
   }
 }
 

@@ -44,10 +44,6 @@ class Cores {
 };
 
 /// What one rank does when several reduce a range of blocks together, as cores.
-///
-/// With a width w > 1, up to w exchanges become one step among 2^w cores, in which each sends to
-/// all others at once: fewer steps, each of more messages. The value stays the same to the last
-/// bit.
 class Team {
  public:
   /// `members` in the order of the value; plan.rank() is one of them. To be halved, the range must
@@ -56,14 +52,16 @@ class Team {
 
   /// The extra members give their values away.
   void fold_in();
-  /// Every core gets the reduction of all blocks. Steps ⌈p/w⌉; bytes p·M for w = 1, and (2^w - 1)·M
-  /// per step in general.
+  /// Every core gets the reduction of all blocks. Steps p, bytes p·M.
+  ///
+  /// With a width w > 1, up to w exchanges become one step among 2^w cores, in which each sends to
+  /// all others at once: ⌈p/w⌉ steps, each of up to 2^w - 1 messages. The value is the same to the
+  /// last bit.
   void double_up(int width = 1);
-  /// Every core gets the reduction of its part. Steps ⌈p/w⌉, bytes (1 - 1/2^p)·M.
-  void halve(int width = 1);
-  /// Every core's part is finished and given to all cores. Steps ⌈p/w⌉, bytes (1 - 1/2^p)·M. With
-  /// the width of halve().
-  void collect(int width = 1);
+  /// Every core gets the reduction of its part. Steps p, bytes (1 - 1/2^p)·M.
+  void halve();
+  /// Every core's part is finished and given to all cores. Steps p, bytes (1 - 1/2^p)·M.
+  void collect();
   /// The extra members get the finished blocks from their stand-ins.
   void fold_out();
 

@@ -49,8 +49,12 @@ class BytesSent {
     if (name == "recursive_doubling") return extra() ? M : steps() * M + with_extra(M);
     if (name == "recursive_quadrupling")
       return extra() ? M : (steps() / 2 * 3 + steps() % 2) * M + with_extra(M);
-    if (name == "halving_doubling" || name == "quartering_quadrupling")
-      return extra() ? M : 2 * (M - M / cores()) + with_extra(M);
+    if (name == "quartering_quadrupling") {
+      const std::size_t m = smooth();
+      if (r() < 2 * (n() - m)) return r() % 2 == 1 ? M : 3 * M - 2 * M / m;
+      return 2 * M - 2 * M / m;
+    }
+    if (name == "halving_doubling") return extra() ? M : 2 * (M - M / cores()) + with_extra(M);
     if (name == "binomial_tree") return children() * M + (r() == 0 ? 0 : M);
     if (name == "double_binary_tree") return tree_edges(0, 0) * M / 2 + tree_edges(0, 1) * M / 2;
     if (name == "butterfly_small") {
@@ -93,6 +97,16 @@ class BytesSent {
       return steps() * M + served * M / n();
     }
     return {M - M / n(), M};  // butterfly: all but, perhaps, its own block
+  }
+
+  /// The largest m ≤ n without a prime factor above 31.
+  std::size_t smooth() const {
+    for (std::size_t m = n();; --m) {
+      std::size_t rest = m;
+      for (const std::size_t prime : {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31})
+        while (rest % prime == 0) rest /= prime;
+      if (rest == 1) return m;
+    }
   }
 
   std::size_t n() const { return static_cast<std::size_t>(group_.size); }
