@@ -26,7 +26,8 @@ except ImportError:
 # Okabe and Ito's palette (2008), which colour-blind people can tell apart; markers differ besides.
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D1F", "#555555"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<"]
-NAMES = {"rondo": "Rondo", "rondo-shared": "Rondo, shared buffers", "gloo": "Gloo", "limit": "memory limit"}
+NAMES = {"rondo": "Rondo", "plan": "Rondo without agreement",
+         "rondo-shared": "Rondo, shared buffers", "gloo": "Gloo", "limit": "memory limit"}
 COLLECTIVES = {"allreduce": "all-reduce", "reduce_scatter": "reduce-scatter", "allgather": "all-gather"}
 # What a picture has in common.
 GROUP = ["collective", "dtype", "op", "ranks", "nodes", "in_place"]
