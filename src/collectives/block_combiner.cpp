@@ -1,6 +1,7 @@
 #include "collectives/block_combiner.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/copy.hpp"
 
@@ -24,8 +25,11 @@ void BlockCombiner::combine(const Arithmetic& arithmetic, std::span<const void* 
     arithmetic.reduce_all(sources_, block, count, result);
     for (const Target& target : targets) {
       if (target.memory == nullptr) continue;
-      auto* const copy = target.stream ? &core::stream_copy : &core::copy;
-      copy(block, target.memory + done * made, count * made);
+      std::byte* memory = target.memory + done * made;
+      if (target.stream)
+        core::stream_copy(block, memory, count * made);
+      else
+        std::memcpy(memory, block, count * made);
     }
   }
 }

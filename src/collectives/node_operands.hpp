@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "collectives/arithmetic.hpp"
 #include "collectives/node_slices.hpp"
@@ -33,7 +34,7 @@ struct NodeOperands {
     if (streams())
       core::stream_copy(source, target, bytes(elements));
     else
-      core::copy(source, target, bytes(elements));
+      std::memcpy(target, source, bytes(elements));
   }
   void store(const std::byte* source, Slice slice) const {
     store(source, output_at(slice.begin), slice.count);

@@ -16,43 +16,23 @@ HWY_BEFORE_NAMESPACE();
 namespace rondo::core::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<std::uint8_t>;
-using V = hn::Vec<D>;
-
-struct IntoCaches {
-  static HWY_INLINE void store(V lanes, std::uint8_t* target) { hn::Store(lanes, D(), target); }
-};
-
-struct PastCaches {
-  static HWY_INLINE void store(V lanes, std::uint8_t* target) { hn::Stream(lanes, D(), target); }
-};
-
-template <class Stores>
-HWY_INLINE void copy_with(const std::uint8_t* source, std::uint8_t* target, std::size_t bytes) {
-  constexpr D d;
+void copy_past_caches(const std::uint8_t* source, std::uint8_t* target, std::size_t bytes) {
+  constexpr hn::ScalableTag<std::uint8_t> d;
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(target) % lanes;
   std::size_t i = misaligned == 0 ? 0 : std::min(lanes - misaligned, bytes);
   std::memcpy(target, source, i);
   for (; bytes - i >= 4 * lanes; i += 4 * lanes) {
-    const V lanes0 = hn::LoadU(d, source + i);
-    const V lanes1 = hn::LoadU(d, source + i + lanes);
-    const V lanes2 = hn::LoadU(d, source + i + 2 * lanes);
-    const V lanes3 = hn::LoadU(d, source + i + 3 * lanes);
-    Stores::store(lanes0, target + i);
-    Stores::store(lanes1, target + i + lanes);
-    Stores::store(lanes2, target + i + 2 * lanes);
-    Stores::store(lanes3, target + i + 3 * lanes);
+    const auto lanes0 = hn::LoadU(d, source + i);
+    const auto lanes1 = hn::LoadU(d, source + i + lanes);
+    const auto lanes2 = hn::LoadU(d, source + i + 2 * lanes);
+    const auto lanes3 = hn::LoadU(d, source + i + 3 * lanes);
+    hn::Stream(lanes0, d, target + i);
+    hn::Stream(lanes1, d, target + i + lanes);
+    hn::Stream(lanes2, d, target + i + 2 * lanes);
+    hn::Stream(lanes3, d, target + i + 3 * lanes);
   }
   std::memcpy(target + i, source + i, bytes - i);
-}
-
-void copy_into_caches(const std::uint8_t* source, std::uint8_t* target, std::size_t bytes) {
-  copy_with<IntoCaches>(source, target, bytes);
-}
-
-void copy_past_caches(const std::uint8_t* source, std::uint8_t* target, std::size_t bytes) {
-  copy_with<PastCaches>(source, target, bytes);
 }
 
 }  // namespace rondo::core::HWY_NAMESPACE
@@ -61,14 +41,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace rondo::core {
 
-HWY_EXPORT(copy_into_caches);
 HWY_EXPORT(copy_past_caches);
-
-void copy(const void* source, void* target, std::size_t bytes) {
-  if (bytes == 0) return;
-  HWY_DYNAMIC_DISPATCH(copy_into_caches)
-  (static_cast<const std::uint8_t*>(source), static_cast<std::uint8_t*>(target), bytes);
-}
 
 void stream_copy(const void* source, void* target, std::size_t bytes) {
   if (bytes == 0) return;
