@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Setting {
   Topology topology;
   ThreadOptions options;
   int stride;
+  std::string_view algorithm = {};  // instead of the selector's choice
 };
 
 std::vector<Setting> settings(int size) {
@@ -44,7 +46,13 @@ std::vector<Setting> settings(int size) {
           {"spread", Topology::spread(size), {}, 6},
           {"spread, synchronous", Topology::spread(size), {.synchronous_sends = true}, 6},
           {"uneven nodes", uneven_nodes(size), {}, 6},
-          {"uneven nodes, delays", uneven_nodes(size), {.delay_seed = 42}, 12}};
+          {"uneven nodes, delays", uneven_nodes(size), {.delay_seed = 42}, 12},
+          {"uneven nodes, hierarchical", uneven_nodes(size), {}, 1, "hierarchical"},
+          {"uneven nodes, hierarchical, delays",
+           uneven_nodes(size),
+           {.synchronous_sends = true, .delay_seed = 7},
+           4,
+           "hierarchical"}};
 }
 
 std::vector<Case> some_cases(Collective collective, int size, int stride) {
@@ -58,9 +66,11 @@ std::vector<std::vector<std::uint64_t>> digests_of(const Setting& setting,
   const References references(setting.topology, cases);
   std::vector<Findings> findings(setting.topology.size());
   ThreadWorld world(setting.topology, setting.options);
-  run_communicators(world, [&](Communicator& communicator) {
-    findings[communicator.rank()] = run_cases(communicator, cases, references);
-  });
+  run_communicators(world,
+                    [&](Communicator& communicator) {
+                      findings[communicator.rank()] = run_cases(communicator, cases, references);
+                    },
+                    {.algorithm = setting.algorithm});
   std::vector<std::vector<std::uint64_t>> digests;
   for (const Findings& found : findings) {
     for (const std::string& fault : found.faults) ADD_FAILURE() << fault;
@@ -77,7 +87,10 @@ class ConformanceProduct : public ::testing::TestWithParam<std::tuple<Collective
 
 TEST_P(ConformanceProduct, GivesTheReferenceAndTheSameBitsOnAllRanks) {
   for (const Setting& setting : settings(size())) {
-    const std::vector<Case> cases = some_cases(collective(), size(), setting.stride);
+    if (!setting.algorithm.empty() && collective() != Collective::allreduce) continue;
+    std::vector<Case> cases = some_cases(collective(), size(), setting.stride);
+    if (!setting.algorithm.empty())
+      std::erase_if(cases, [](const Case& c) { return !c.algorithm.empty(); });
     const auto digests = digests_of(setting, cases);
     if (!is_alike_on_all_ranks(collective())) continue;
     for (std::size_t i = 0; i < cases.size(); ++i)
