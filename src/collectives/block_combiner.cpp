@@ -8,7 +8,7 @@
 namespace rondo::collectives {
 
 namespace {
-constexpr std::size_t kBlockBytes = 8 * 1024;
+constexpr std::size_t kBlockBytes = std::size_t{8} * 1024;
 }
 
 void BlockCombiner::combine(const Arithmetic& arithmetic, std::span<const void* const> inputs,

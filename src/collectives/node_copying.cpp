@@ -10,7 +10,8 @@ using transport::NodeArea;
 namespace {
 
 constexpr std::size_t kLine = 64;
-constexpr std::size_t kSmallestSlice = 8 * 1024;  // smaller ones cost more in waits than they hide
+constexpr std::size_t kSmallestSlice =
+    std::size_t{8} * 1024;  // smaller ones cost more in waits than they hide
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 
 namespace rondo::collectives {
 
-using transport::Location;
 using transport::NodeArea;
 using transport::SharedHeap;
 

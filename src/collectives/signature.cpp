@@ -24,7 +24,7 @@ std::uint64_t digest(const Signature& signature) {
   std::array<std::uint64_t, sizeof(Signature) / sizeof(std::uint64_t)> words;
   std::memcpy(words.data(), &signature, sizeof signature);
   core::Digest digest;
-  for (const std::uint64_t word : words) digest.add(word);
+  for (const std::uint64_t word : words) digest.mix(word);
   return digest.value();
 }
 

@@ -55,7 +55,7 @@ std::size_t last_cache_bytes() {
     // What sysconf says may be the sum over all sockets of the host of a virtual machine.
     std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index3/size");
     std::size_t kibibytes = 0;
-    constexpr std::size_t kUsual = 32 * 1024;
+    constexpr std::size_t kUsual = std::size_t{32} * 1024;
     return 1024 * (file >> kibibytes && kibibytes > 0 ? kibibytes : kUsual);
   }();
   return bytes;

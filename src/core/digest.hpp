@@ -5,11 +5,14 @@
 
 namespace rondo::core {
 
-/// FNV-1a (Fowler, Noll & Vo, 1991), whole words at a time where there are words: tells accidental
-/// differences apart, not malicious ones.
+/// FNV-1a (Fowler, Noll & Vo, 1991): tells accidental differences apart, not malicious ones.
 class Digest {
  public:
   void add(std::uint64_t word) {
+    for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<std::uint8_t>(word >> shift));
+  }
+  /// Eight times as fast, but not FNV-1a any more: a word at a time.
+  void mix(std::uint64_t word) {
     value_ = (value_ ^ word) * kPrime;
     value_ ^= value_ >> 32;  // or the upper bits would never reach the lower ones
   }

@@ -94,8 +94,8 @@ void Operation::sign(const Call& call, const Terms& terms, const Choice& choice,
   if (!uneven_all_to_all) {
     const auto counts = call.input_counts.empty() ? call.output_counts : call.input_counts;
     core::Digest details;
-    details.add(call.details);
-    for (const std::size_t block : counts) details.add(std::uint64_t{block});
+    details.mix(call.details);
+    for (const std::size_t block : counts) details.mix(block);
     signature_.details = details.value();
   }
   if (!collectives::reduces(call.collective)) return;

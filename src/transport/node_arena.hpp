@@ -33,11 +33,11 @@ static_assert(sizeof(Arrival) == 64 && std::atomic<std::uint64_t>::is_always_loc
 /// What one rank of a node shows to the others; it alone writes here.
 struct NodeArea {
   /// What fits neither into an Arrival lies here.
-  static constexpr std::size_t kPayloadBytes = 16 * 1024;
+  static constexpr std::size_t kPayloadBytes = std::size_t{16} * 1024;
   // A stage that is used again soon is dear: the peer's copy of each line must be taken away, where
   // lines that have left this core's own caches meanwhile are taken from the shared one.
   static constexpr std::size_t kStages = 16;
-  static constexpr std::size_t kStageBytes = 32 * 1024;
+  static constexpr std::size_t kStageBytes = std::size_t{32} * 1024;
 
   // Arrival k uses the entries k % 2. An entry is free again at arrival k + 2, since that comes
   // after every rank's arrival k + 1, by which every rank has left operation k.

@@ -15,7 +15,8 @@ namespace rondo::transport {
 namespace {
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kLargestPooled = 256 * 1024;  // larger pieces have segments of their own
+constexpr std::size_t kLargestPooled =
+    std::size_t{256} * 1024;  // larger pieces have segments of their own
 
 void* ordinary_memory(std::size_t bytes) {
   void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
