@@ -18,6 +18,8 @@ class Backoff {
   bool look_around() const { return idle_ % 64 == 63 || idle_ >= spins_ + kYields; }
 
  private:
+  void yield_now_and_then() const;
+
   static constexpr int kSpins = 1000;
   static constexpr int kYields = 20'000;
 
