@@ -2,13 +2,13 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "collectives/arithmetic.hpp"
 #include "collectives/layout.hpp"
 #include "collectives/program.hpp"
 #include "collectives/window.hpp"
+#include "collectives/workspace.hpp"
 #include "transport/transfer.hpp"
 #include "transport/transport.hpp"
 
@@ -25,17 +25,6 @@ struct Operands {
   bool partials_in_output = false;
   std::size_t segment_bytes = 0;
   transport::Tag tag_base = 0;  // channel c has tag tag_base + c
-};
-
-/// Grows, never shrinks, and keeps what it has between operations. 64-byte aligned; contents are
-/// lost by growing.
-class Workspace {
- public:
-  std::byte* reserve(std::size_t bytes);
-
- private:
-  std::unique_ptr<std::byte, void (*)(void*)> memory_{nullptr, nullptr};
-  std::size_t capacity_ = 0;
 };
 
 /// Runs programs over a transport: one at a time, without ever blocking.

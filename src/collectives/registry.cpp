@@ -19,9 +19,9 @@ int two_blocks(const Group&) { return 2; }
 int block_per_rank(const Group& group) { return group.size; }
 int block_per_core(const Group& group) { return Cores(group.size).count(); }
 
-/// All of these combine in the canonical order.
+/// Those that work within nodes combine in the canonical order.
 constexpr Algorithm without_plan(std::string_view name, Collective collective, Path path) {
-  return {name, collective, nullptr, nullptr, true, path};
+  return {name, collective, nullptr, nullptr, path != Path::piggyback, path};
 }
 
 using enum Collective;
@@ -68,6 +68,8 @@ constexpr std::array kAlgorithmsWithoutPlan{
     without_plan("node", reduce_scatter, Path::node),
     without_plan("node", allgather, Path::node),
     without_plan("hierarchical", allreduce, Path::hierarchical),
+    without_plan("piggyback", allreduce, Path::piggyback),
+    without_plan("piggyback", reduce, Path::piggyback),
 };
 // clang-format on
 

@@ -23,6 +23,7 @@ struct Group {
 /// How an algorithm runs.
 enum class Path : std::uint8_t {
   network,       // by its plan, over the transport
+  piggyback,     // on the messages of the agreement (Agreement)
   node,          // through memory that all ranks share (NodeExchange)
   hierarchical,  // within nodes through memory, and between them by plans (Hierarchical)
 };
@@ -37,6 +38,12 @@ struct Algorithm {
   /// Gives the canonical value of deterministic mode.
   bool deterministic = false;
   Path path = Path::network;
+
+  /// Whether it gives the canonical value among ranks of so many nodes. A butterfly of ranks is one
+  /// of nodes if each has one.
+  bool is_canonical(int ranks, int nodes) const {
+    return deterministic || (path == Path::piggyback && ranks == nodes);
+  }
 };
 
 /// Every algorithm that has a plan, one line each.

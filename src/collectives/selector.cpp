@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include <rondo/error.hpp>
+
+#include "collectives/agreement.hpp"
 
 namespace rondo::collectives {
 
@@ -18,7 +21,8 @@ constexpr std::size_t kSmall = 16 * kKiB;    // latency counts: fewest steps
 constexpr std::size_t kMedium = 512 * kKiB;  // both count
 constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kHierarchical = 64 * kKiB;
-constexpr std::size_t kSegment = 128 * kKiB;
+constexpr std::size_t kSegment =
+    60 * kKiB;  // whole and with its header below 64 KiB: MPIs send it at once over TCP
 constexpr std::size_t kLongSegment = 2 * kMiB;  // pipelining would disturb these exchanges
 
 const Algorithm* find(Collective collective, std::string_view name) {
@@ -43,9 +47,24 @@ const Algorithm* node_algorithm(Collective collective) {
   return table[static_cast<std::size_t>(collective)];
 }
 
-bool is_possible(const Algorithm& algorithm, const Request& request) {
-  if (algorithm.path == Path::node) return request.node;
-  return algorithm.path == Path::network || request.hierarchical;
+/// What an algorithm lacks here; empty if it can serve.
+std::string obstacle(const Algorithm& algorithm, const Request& request) {
+  switch (algorithm.path) {
+    case Path::network:
+      return "";
+    case Path::piggyback:
+      if (!request.piggyback) return "serves ranks that send messages, and these share memory";
+      if (request.bytes <= piggyback_limit(request.collective, request.ranks)) return "";
+      return fmt::format("serves up to {} bytes among {} ranks, and these are {}",
+                         piggyback_limit(request.collective, request.ranks), request.ranks,
+                         request.bytes);
+    case Path::node:
+      return request.node ? "" : "needs RONDO_SHM on, and all ranks on one node";
+    case Path::hierarchical:
+      if (request.hierarchical) return "";
+      return "needs RONDO_SHM on, and several nodes with several ranks, and no narrow wire";
+  }
+  return "";
 }
 
 /// Whether a name that came from outside may serve; refuses what can't be done.
@@ -56,19 +75,16 @@ const Algorithm* forced(const Request& request, Choice& choice) {
     choice.reason = "asked for by the call";
   } else if (!request.from_environment.empty()) {
     algorithm = find(request.collective, request.from_environment);
-    if (algorithm != nullptr && !is_possible(*algorithm, request)) return nullptr;
+    if (algorithm != nullptr && !obstacle(*algorithm, request).empty()) return nullptr;
     choice.reason = "asked for by RONDO_ALGORITHM";
   }
-  if (algorithm != nullptr && !is_possible(*algorithm, request))
-    throw Error(ErrorCode::usage,
-                fmt::format("the algorithm {} needs RONDO_SHM on, and {}; leave the algorithm to "
-                            "the selector",
-                            algorithm->name,
-                            algorithm->path == Path::node
-                                ? "all ranks on one node"
-                                : "several nodes with several ranks, and no narrow wire"));
-  if (algorithm != nullptr && request.deterministic && reduces(request.collective) &&
-      !algorithm->deterministic)
+  if (algorithm == nullptr) return nullptr;
+  if (const std::string reason = obstacle(*algorithm, request); !reason.empty())
+    throw Error(ErrorCode::usage, fmt::format("the algorithm {} {}; leave the algorithm to "
+                                              "the selector",
+                                              algorithm->name, reason));
+  if (request.deterministic && reduces(request.collective) &&
+      !algorithm->is_canonical(request.ranks, request.nodes))
     throw Error(
         ErrorCode::usage,
         fmt::format("the algorithm {} of {} can't give the canonical value of deterministic "
@@ -90,20 +106,26 @@ struct Preference {
 };
 
 constexpr int kAny = 1;
-constexpr int kMany = 9;
+constexpr int kSome = 5;
+constexpr int kMany = kManyRanks;
 constexpr int kVeryMany = 64;
+constexpr std::string_view kRides = "small: on messages that are sent anyway";
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 using enum Collective;
 // clang-format off
 // With many ranks latency decides for longer. Where, was simulated: docs/simulation.md.
 constexpr std::array kPreferences{
-    Preference{allreduce, kMany, 8 * kKiB, "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
+    Preference{allreduce, kMany, piggyback_limit(allreduce, kMany), "piggyback", "butterfly_small", kRides},
+    Preference{allreduce, kMany, piggyback_limit(allreduce, kMany), "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
     Preference{allreduce, kVeryMany, 64 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
     Preference{allreduce, kMany, 16 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
+    Preference{allreduce, kAny, piggyback_limit(allreduce, kAny), "piggyback", "butterfly_small", kRides},
     Preference{allreduce, kAny, kSmall, "recursive_doubling", "butterfly_small", "small: fewest steps"},
-    Preference{allreduce, kAny, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, kSome, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, kAny, 64 * kKiB, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
     Preference{allreduce, kAny, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
+    Preference{reduce, kAny, piggyback_limit(reduce, kAny), "piggyback", "butterfly_small", kRides},
     Preference{reduce, kAny, kSmall, "binomial_tree", "butterfly_small", "small: fewest steps"},
     Preference{reduce, kAny, kAnySize, "double_binary_tree", "butterfly", "large: pipelined"},
     Preference{broadcast, kAny, kMedium, "binomial_tree", "", "small: fewest steps"},
@@ -123,7 +145,8 @@ constexpr std::array kPreferences{
 const Preference& preferred(const Request& request) {
   const auto serves = [&](const Preference& preference) {
     return preference.collective == request.collective && request.ranks >= preference.from_ranks &&
-           request.bytes <= preference.up_to_bytes;
+           request.bytes <= preference.up_to_bytes &&
+           (preference.reason != kRides || request.piggyback);
   };
   return *std::find_if(kPreferences.begin(), kPreferences.end(), serves);
 }
@@ -146,9 +169,10 @@ Choice select(const Request& request) {
     return choice;
   }
   const Preference& preference = preferred(request);
+  choice.algorithm = &find_algorithm(request.collective, preference.algorithm);
   const bool canonical = request.deterministic && reduces(request.collective);
-  choice.algorithm = &find_algorithm(request.collective,
-                                     canonical ? preference.deterministic : preference.algorithm);
+  if (canonical && !choice.algorithm->is_canonical(request.ranks, request.nodes))
+    choice.algorithm = &find_algorithm(request.collective, preference.deterministic);
   if (request.segment_bytes == 0 && !canonical) choice.segment_bytes = preference.segment_bytes;
   choice.reason = canonical ? "deterministic mode" : preference.reason;
   return choice;

@@ -12,7 +12,9 @@ namespace rondo::collectives {
 struct Request {
   Collective collective = Collective::allreduce;
   int ranks = 1;
+  int nodes = 1;
   std::size_t bytes = 0;      // of the whole message: for all-gather and the like, of all blocks
+  bool piggyback = false;     // data may ride on the agreement's messages (Path::piggyback)
   bool node = false;          // all ranks reach each other's memory (Path::node)
   bool hierarchical = false;  // those of a node do, and there are several nodes
   bool deterministic = false;

@@ -48,13 +48,16 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
       call.collective != Collective::barrier && (count > 0 || !call.output_counts.empty());
   if (moves_data && choice.algorithm->path == collectives::Path::node)
     return start_on_node(call, terms, choice);
+  const bool rides = moves_data && choice.algorithm->path == collectives::Path::piggyback;
   if (node_ != nullptr) {
     node_->arrival().prepare(0);
     node_->arrival().start(signature_);
   } else {
-    agreement_.start(signature_, tag_base(sequence) + kAgreementChannel);
+    agreement_.start(signature_, tag_base(sequence) + kAgreementChannel,
+                     rides ? piggyback(call, terms) : collectives::Piggyback{});
+    if (rides) log_without_plan(choice);
   }
-  if (!moves_data) return;
+  if (!moves_data || rides) return;
   if (choice.algorithm->path == collectives::Path::hierarchical)
     start_hierarchical(call, terms, choice);
   else
@@ -65,8 +68,10 @@ Choice Operation::choose(const Call& call, const Terms& terms, std::size_t messa
   collectives::Request request;
   request.collective = call.collective;
   request.ranks = transport_.size();
+  request.nodes = transport_.topology().nodes();
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
+  request.piggyback = node_ == nullptr;
   request.node = node_ != nullptr;
   // Within a node partial values are never narrow.
   request.hierarchical = part_ != nullptr && !terms.narrow;
@@ -103,6 +108,14 @@ void Operation::sign(const Call& call, const Terms& terms, const Choice& choice,
   signature_.scale = call.scale;
   signature_.narrow = terms.narrow ? 1 : 0;
   signature_.deterministic = terms.deterministic ? 1 : 0;
+}
+
+collectives::Piggyback Operation::piggyback(const Call& call, const Terms& terms) const {
+  const bool wanted = call.collective == Collective::allreduce || call.root == transport_.rank();
+  return {.input = bytes(call.input.data),
+          .output = wanted ? bytes(call.output.data) : nullptr,
+          .count = call.input.count,
+          .arithmetic = arithmetic_of(call, terms, call.input.type, transport_.size())};
 }
 
 void Operation::start_data(const Call& call, const Terms& terms, const Choice& choice,
@@ -162,6 +175,7 @@ void Operation::start_hierarchical(const Call& call, const Terms& terms, const C
   collectives::Request lane;
   lane.collective = Collective::allreduce;
   lane.ranks = transport_.topology().nodes();
+  lane.nodes = lane.ranks;
   lane.bytes =
       call.input.count / static_cast<std::size_t>(part_->lanes()) * size_of(accumulator_of(type));
   lane.deterministic = terms.deterministic;

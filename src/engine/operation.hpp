@@ -58,6 +58,7 @@ class Operation {
   collectives::Choice choose(const Call& call, const Terms& terms, std::size_t bytes) const;
   void sign(const Call& call, const Terms& terms, const collectives::Choice& choice,
             std::uint64_t sequence);
+  collectives::Piggyback piggyback(const Call& call, const Terms& terms) const;
   void start_data(const Call& call, const Terms& terms, const collectives::Choice& choice,
                   ProgramCache& programs);
   void set_layouts(const Call& call, int blocks);

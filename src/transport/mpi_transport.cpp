@@ -142,7 +142,7 @@ Ticket MpiTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes, 
   check_usable();
   Pending pending{.is_send = false, .peer = peer, .tag = tag, .bytes = bytes};
   pending.data = data;
-  if (sizes == Sizes::known) {
+  if (sizes != Sizes::checked) {
     // Those that wait come first, and their sizes are known as well.
     if (const auto queue = waiting_.find(peer, tag))
       while (const auto ticket = waiting_.oldest(*queue)) {

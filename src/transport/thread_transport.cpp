@@ -70,6 +70,7 @@ class ThreadTransport final : public Transport {
     Tag tag = 0;
     void* data = nullptr;  // of a receive
     std::size_t bytes = 0;
+    bool shorter = false;                    // a receive whose message may have fewer bytes
     std::shared_ptr<ThreadMessage> message;  // of a receive: the matching one, once there is one
     int polls_to_wait = 0;
   };
@@ -80,6 +81,10 @@ class ThreadTransport final : public Transport {
 
   void match(ThreadMailbox::Key key);
   bool take(const Pending& receive);
+  static bool fits(const Pending& receive) {
+    const std::size_t bytes = receive.message->bytes;
+    return receive.shorter ? bytes <= receive.bytes : bytes == receive.bytes;
+  }
   void check_size(const Pending& receive) const;
 
   std::shared_ptr<ThreadGroup> group_;  // one for all its ranks
@@ -131,13 +136,13 @@ Ticket ThreadTransport::send(Rank peer, Tag tag, const void* data, std::size_t b
                        .polls_to_wait = delays_.draw()});
 }
 
-Ticket ThreadTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes,
-                                Sizes /*sizes*/) {
+Ticket ThreadTransport::receive(Rank peer, Tag tag, void* data, std::size_t bytes, Sizes sizes) {
   enter();
   const Ticket ticket = pending_.add({.peer = peer,
                                       .tag = tag,
                                       .data = data,
                                       .bytes = bytes,
+                                      .shorter = sizes == Sizes::at_most,
                                       .message = nullptr,
                                       .polls_to_wait = delays_.draw()});
   const std::lock_guard lock(mailbox().mutex);
@@ -178,14 +183,13 @@ bool ThreadTransport::take(const Pending& receive) {
   ThreadMessage& message = *receive.message;
   const std::lock_guard lock(mailbox().mutex);
   if (message.withdrawn) return false;
-  if (message.bytes == receive.bytes && message.bytes > 0)
-    std::memcpy(receive.data, message.data, message.bytes);
+  if (fits(receive) && message.bytes > 0) std::memcpy(receive.data, message.data, message.bytes);
   message.taken = true;
   return true;
 }
 
 void ThreadTransport::check_size(const Pending& receive) const {
-  if (receive.message->bytes == receive.bytes) return;
+  if (fits(receive)) return;
   throw Error(
       ErrorCode::mismatch,
       fmt::format("rank {} expected a message of {} bytes from rank {} (tag {}), but it has "

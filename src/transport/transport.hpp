@@ -23,8 +23,9 @@ inline constexpr Tag kMaxTag = 32'767;  // what every MPI guarantees
 using Ticket = std::uint32_t;
 
 /// Whether a receive may rely on its message's size: `known` once the ranks have agreed on the
-/// operation, which all later receives of the same peer and tag must then say too. It is faster.
-enum class Sizes : std::uint8_t { checked, known };
+/// operation, which all later receives of the same peer and tag must then say too. It is faster, as
+/// is `at_most`: no message with this tag is ever longer, and a shorter one is welcome.
+enum class Sizes : std::uint8_t { checked, known, at_most };
 
 /// A small message outside any operation, delivered in order per sender but at any time: how ranks
 /// tell each other of failures and ask who is alive. The transport only carries it; collectives and
@@ -56,8 +57,8 @@ class Transport {
   /// Starts a message of `bytes` (any size, 0 included) to `peer`, which may be this rank. `data`
   /// stays untouched and alive until complete, which may be only when the receive is tested.
   virtual Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) = 0;
-  /// Starts a receive; the message must have exactly `bytes`. A different size makes test() throw
-  /// Error(mismatch), unless it is known that there can't be one.
+  /// Starts a receive; the message must have exactly `bytes`, or at most as many. A different size
+  /// makes test() throw Error(mismatch), unless it is known that there can't be one.
   virtual Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes,
                          Sizes sizes = Sizes::checked) = 0;
   /// True once complete; the ticket is then gone, as it is when this throws Error(mismatch).

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rondo/error.hpp>
 
+#include "collectives/agreement.hpp"
+
 namespace rondo::collectives {
 namespace {
 
@@ -17,8 +19,37 @@ Request request_of(Collective collective, std::size_t bytes) {
 
 TEST(Selector, TakesFewStepsForSmallMessagesAndFewBytesForLargeOnes) {
   EXPECT_EQ(select(request_of(allreduce, 8)).algorithm->name, "recursive_doubling");
-  EXPECT_EQ(select(request_of(allreduce, 100'000)).algorithm->name, "halving_doubling");
+  EXPECT_EQ(select(request_of(allreduce, 50'000)).algorithm->name, "halving_doubling");
   EXPECT_EQ(select(request_of(allreduce, 100'000'000)).algorithm->name, "ring");
+}
+
+TEST(Selector, LetsSmallDataRideOnTheAgreement) {
+  Request request = request_of(allreduce, 8);
+  request.ranks = request.nodes = 4;
+  request.piggyback = true;
+  EXPECT_EQ(select(request).algorithm->name, "piggyback");
+  request.deterministic = true;
+  EXPECT_EQ(select(request).algorithm->name, "piggyback") << "a butterfly of nodes";
+  request.nodes = 2;
+  EXPECT_EQ(select(request).algorithm->name, "butterfly_small");
+  request.deterministic = false;
+  request.bytes = piggyback_limit(allreduce, 4) + 1;
+  EXPECT_EQ(select(request).algorithm->name, "ring");
+}
+
+TEST(Selector, RefusesThePiggybackByNameWhereItCannotServe) {
+  Request request = request_of(allreduce, piggyback_limit(allreduce, 4) + 1);
+  request.ranks = 4;
+  request.piggyback = true;
+  request.per_call = "piggyback";
+  EXPECT_THROW(select(request), Error) << "too long";
+  request.bytes = 8;
+  EXPECT_EQ(select(request).algorithm->name, "piggyback");
+  request.piggyback = false;
+  EXPECT_THROW(select(request), Error) << "no messages";
+  request.per_call = {};
+  request.from_environment = "piggyback";
+  EXPECT_EQ(select(request).algorithm->name, "recursive_doubling");
 }
 
 TEST(Selector, TakesFewerStepsWhereThereAreManyRanks) {
