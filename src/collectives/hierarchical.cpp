@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLine = 64;
 constexpr std::size_t kChunkBytes =
-    std::size_t{1024} * 1024;  // of a lane; long enough for the network's pace
+    std::size_t{256} * 1024;  // of a lane; long enough for the network's pace
 
 std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
