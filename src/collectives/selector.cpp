@@ -106,7 +106,6 @@ struct Preference {
 };
 
 constexpr int kAny = 1;
-constexpr int kSome = 5;
 constexpr int kMany = kManyRanks;
 constexpr int kVeryMany = 64;
 constexpr std::string_view kRides = "small: on messages that are sent anyway";
@@ -116,16 +115,17 @@ using enum Collective;
 // clang-format off
 // With many ranks latency decides for longer. Where, was simulated: docs/simulation.md.
 constexpr std::array kPreferences{
-    Preference{allreduce, kMany, piggyback_limit(allreduce, kMany), "piggyback", "butterfly_small", kRides},
-    Preference{allreduce, kMany, piggyback_limit(allreduce, kMany), "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
+    Preference{allreduce, kAny, kAnySize, "piggyback", "butterfly_small", kRides},
+    Preference{allreduce, kMany, 8 * kKiB, "recursive_quadrupling", "butterfly_small", "small, many ranks: fewest steps"},
     Preference{allreduce, kVeryMany, 64 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
     Preference{allreduce, kMany, 16 * kMiB, "quartering_quadrupling", "butterfly", "many ranks: few steps, each byte sent twice", kLongSegment},
-    Preference{allreduce, kAny, piggyback_limit(allreduce, kAny), "piggyback", "butterfly_small", kRides},
     Preference{allreduce, kAny, kSmall, "recursive_doubling", "butterfly_small", "small: fewest steps"},
-    Preference{allreduce, kSome, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
-    Preference{allreduce, kAny, 64 * kKiB, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, 8, kMedium, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, 5, 32 * kKiB, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
+    Preference{allreduce, 5, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
+    Preference{allreduce, 4, 64 * kKiB, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
     Preference{allreduce, kAny, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
-    Preference{reduce, kAny, piggyback_limit(reduce, kAny), "piggyback", "butterfly_small", kRides},
+    Preference{reduce, kAny, kAnySize, "piggyback", "butterfly_small", kRides},
     Preference{reduce, kAny, kSmall, "binomial_tree", "butterfly_small", "small: fewest steps"},
     Preference{reduce, kAny, kAnySize, "double_binary_tree", "butterfly", "large: pipelined"},
     Preference{broadcast, kAny, kMedium, "binomial_tree", "", "small: fewest steps"},
@@ -142,11 +142,15 @@ constexpr std::array kPreferences{
 };
 // clang-format on
 
+bool may_ride(const Request& request) {
+  return request.piggyback && request.bytes <= piggyback_limit(request.collective, request.ranks);
+}
+
 const Preference& preferred(const Request& request) {
   const auto serves = [&](const Preference& preference) {
     return preference.collective == request.collective && request.ranks >= preference.from_ranks &&
            request.bytes <= preference.up_to_bytes &&
-           (preference.reason != kRides || request.piggyback);
+           (preference.reason != kRides || may_ride(request));
   };
   return *std::find_if(kPreferences.begin(), kPreferences.end(), serves);
 }

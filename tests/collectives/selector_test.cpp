@@ -19,7 +19,13 @@ Request request_of(Collective collective, std::size_t bytes) {
 
 TEST(Selector, TakesFewStepsForSmallMessagesAndFewBytesForLargeOnes) {
   EXPECT_EQ(select(request_of(allreduce, 8)).algorithm->name, "recursive_doubling");
-  EXPECT_EQ(select(request_of(allreduce, 50'000)).algorithm->name, "halving_doubling");
+  Request medium = request_of(allreduce, 50'000);
+  medium.ranks = 4;
+  EXPECT_EQ(select(medium).algorithm->name, "halving_doubling");
+  medium.ranks = 5;
+  EXPECT_EQ(select(medium).algorithm->name, "ring") << "no extra rank sends everything";
+  medium.ranks = 8;
+  EXPECT_EQ(select(medium).algorithm->name, "halving_doubling");
   EXPECT_EQ(select(request_of(allreduce, 100'000'000)).algorithm->name, "ring");
 }
 
