@@ -177,8 +177,8 @@ bool Hierarchical::step_collect() {
 }
 
 /// Null where it is smaller than it must be: the ranks disagree, which will soon be known.
-const std::byte* Hierarchical::memory_of(int lane) {
-  if (lane == arena_.self()) return memory_.data;
+std::shared_ptr<const std::byte> Hierarchical::memory_of(int lane) {
+  if (lane == arena_.self()) return {std::shared_ptr<void>(), memory_.data};
   const NodeArea& area = arena_.of(lane);
   if (area.lane_bytes < slice_of(lane).count * partial_bytes_) return nullptr;
   return arena_.mapped().at(area.lane_memory);
@@ -187,9 +187,9 @@ const std::byte* Hierarchical::memory_of(int lane) {
 /// False if it can't be.
 bool Hierarchical::collect(Slice chunk, int lane) {
   if (chunk.count == 0) return true;
-  const std::byte* memory = memory_of(lane);
+  const std::shared_ptr<const std::byte> memory = memory_of(lane);
   if (memory == nullptr) return false;
-  operands_.arithmetic.finish(memory + (chunk.begin - slice_of(lane).begin) * partial_bytes_,
+  operands_.arithmetic.finish(memory.get() + (chunk.begin - slice_of(lane).begin) * partial_bytes_,
                               operands_.output + chunk.begin * rondo::size_of(operands_.type),
                               chunk.count);
   return true;

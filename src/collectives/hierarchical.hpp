@@ -84,7 +84,7 @@ class Hierarchical {
   void step_network();
   bool step_collect();
   bool collect(Slice chunk, int lane);
-  const std::byte* memory_of(int lane);
+  std::shared_ptr<const std::byte> memory_of(int lane);
 
   transport::NodeArena& arena_;
   int lanes_;

@@ -42,6 +42,10 @@ void NodeDirect::map(const NodeArrival& arrival) {
   const NodeSlices::Shape& shape = operands_.shape;
   inputs_.assign(static_cast<std::size_t>(shape.ranks), Window{});
   outputs_ = inputs_;
+  held_.clear();
+  const auto hold = [&](const transport::Location& place) {
+    return held_.emplace_back(arena_.mapped().at(place)).get();
+  };
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const auto index = static_cast<std::size_t>(rank);
     if (rank == arena_.self()) {
@@ -53,8 +57,8 @@ void NodeDirect::map(const NodeArrival& arrival) {
     std::memcpy(&places, arrival.told_by(rank), sizeof places);
     const std::size_t origin =
         shape.collective == Collective::allgather ? shape.blocks->offset(rank) : 0;
-    if (gives_input(shape, rank)) inputs_[index] = {arena_.mapped().at(places.input), origin};
-    if (gives_output(shape, rank)) outputs_[index] = {arena_.mapped().at(places.output), 0};
+    if (gives_input(shape, rank)) inputs_[index] = {hold(places.input), origin};
+    if (gives_output(shape, rank)) outputs_[index] = {hold(places.output), 0};
   }
 }
 

@@ -46,6 +46,8 @@ class NodeDirect {
   transport::NodeArena& arena_;
   NodeOperands operands_;
   NodeSlices slices_;
+  // Keeps the peers' memory mapped; shared with what else uses their segments.
+  std::vector<std::shared_ptr<std::byte>> held_;
   std::vector<Window> inputs_;   // of every rank, in this process
   std::vector<Window> outputs_;  // likewise
   std::vector<const void*> sources_;

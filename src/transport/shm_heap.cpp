@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #include <fmt/core.h>
@@ -19,6 +20,7 @@ constexpr std::size_t kLargestPooled =
     std::size_t{256} * 1024;  // larger pieces have segments of their own
 
 void* ordinary_memory(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) throw std::bad_alloc();
   void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -94,14 +96,14 @@ void SharedHeap::Segments::do_deallocate(void* memory, std::size_t, std::size_t)
   by_address_.erase(found);
 }
 
-std::byte* MappedSegments::at(const Location& location) {
+std::shared_ptr<std::byte> MappedSegments::at(const Location& location) {
   const std::uint64_t serial = location.segment.serial;
   auto found = segments_.find(serial);
   if (found == segments_.end()) {
-    if (segments_.size() == kMost) segments_.clear();
+    if (segments_.size() >= most_) segments_.clear();
     found = segments_.emplace(serial, SharedSegment::open(location.segment)).first;
   }
-  return found->second->data() + location.offset;
+  return {found->second, found->second->data() + location.offset};
 }
 
 }  // namespace rondo::transport

@@ -61,11 +61,15 @@ class SharedHeap {
 /// The segments of other processes that one communicator has needed so far. Not thread-safe.
 class MappedSegments {
  public:
-  /// The memory at `location`, mapped on first use. Throws Error(system).
-  std::byte* at(const Location& location);
+  /// Beyond `most` segments it starts anew.
+  explicit MappedSegments(std::size_t most = 4096) : most_(most) {}
+
+  /// The memory at `location`, mapped on first use; it stays mapped at least as long as what this
+  /// gives back. Throws Error(system).
+  std::shared_ptr<std::byte> at(const Location& location);
 
  private:
-  static constexpr std::size_t kMost = 4096;  // then it starts anew
+  std::size_t most_;
   // By serial; shared with their owners where these are ranks of this process.
   std::unordered_map<std::uint64_t, std::shared_ptr<SharedSegment>> segments_;
 };
