@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <limits>
@@ -18,6 +19,7 @@
 
 #include "core/check.hpp"
 #include "core/narrow.hpp"
+#include "transport/memory_room.hpp"
 
 namespace rondo::transport {
 
@@ -66,19 +68,38 @@ class OwnSegments {
   std::unordered_map<std::uint64_t, std::weak_ptr<SharedSegment>> segments_;
 };
 
+/// Throws Error(system) where so much memory would bring the kernel to kill a process.
+void check_room(std::size_t bytes, const std::string& what) {
+  // Smaller pieces are taken as any other memory is, without a look at half a dozen files.
+  constexpr std::size_t kWorthALook = std::size_t{16} * 1024 * 1024;
+  if (bytes > byte_limit || (bytes >= kWorthALook && bytes > memory_room()))
+    core::throw_system("reserve", what, ENOSPC);
+}
+
+/// Commits all of the file's memory.
+void commit(int file, std::size_t file_bytes, const std::string& what) {
+  // The kernel gives back the whole of a step that a signal interrupts; small ones get through.
+  constexpr std::size_t kStep = std::size_t{1024} * 1024;
+  for (std::size_t done = 0; done < file_bytes;) {
+    const std::size_t step = std::min(kStep, file_bytes - done);
+    const int error = posix_fallocate(file, core::narrow<off_t>(done), core::narrow<off_t>(step));
+    if (error == EINTR) continue;
+    if (error != 0) core::throw_system("reserve", what, error);
+    done += step;
+  }
+}
+
 }  // namespace
 
 void limit_segments(std::size_t bytes) { byte_limit = bytes; }
 
 std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes) {
-  const std::size_t file_bytes = bytes + kHeaderBytes;
   const std::string what = fmt::format("{} bytes of shared memory", bytes);
+  check_room(bytes, what);
+  const std::size_t file_bytes = bytes + kHeaderBytes;
   std::shared_ptr<SharedSegment> segment(new SharedSegment);
   segment->file_ = core::check_system(memfd_create("rondo", MFD_CLOEXEC), "create", what);
-  const int error = bytes > byte_limit
-                        ? ENOSPC
-                        : posix_fallocate(segment->file_, 0, core::narrow<off_t>(file_bytes));
-  if (error != 0) core::throw_system("reserve", what, error);
+  commit(segment->file_, file_bytes, what);
   segment->map(file_bytes);
   segment->name_ = {getpid(), segment->file_, next_serial()};
   static_cast<Header*>(segment->mapping_)->serial = segment->name_.serial;
@@ -100,8 +121,8 @@ std::shared_ptr<SharedSegment> SharedSegment::open(const SegmentName& name) {
   segment->name_ = name;
   if (static_cast<const Header*>(segment->mapping_)->serial != name.serial)
     throw Error(ErrorCode::system,
-                fmt::format("'{}' is another segment than expected: its owner freed it while in "
-                            "use",
+                fmt::format("'{}' is another file than expected: its owner freed the segment while "
+                            "in use",
                             path));
   close(segment->file_);  // the mapping is enough
   segment->file_ = -1;
@@ -130,6 +151,8 @@ void SharedSegment::discard() noexcept {
   // A hole rather than a shorter file, which would kill a peer that is late after a failure.
   [[maybe_unused]] const int ignored = fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                                  0, static_cast<off_t>(bytes_ + kHeaderBytes));
+  close(file_);
+  file_ = -1;
 }
 
 }  // namespace rondo::transport

@@ -21,7 +21,8 @@ struct SegmentName {
 class SharedSegment {
  public:
   /// `bytes` of zeros, page-aligned. They are committed here, so that too little memory is an
-  /// Error(system) now and not a SIGBUS later.
+  /// Error(system) now and not a SIGBUS, or a process killed, later. It keeps a descriptor open,
+  /// through which the others come.
   static std::shared_ptr<SharedSegment> create(std::size_t bytes);
   /// The segment of that name; in its owner's own process it is the owner's mapping. Throws
   /// Error(system) where it can't be reached.
@@ -35,8 +36,8 @@ class SharedSegment {
   std::byte* data() const;
   std::size_t bytes() const { return bytes_; }
 
-  /// Gives the memory back at once, though others may still have it mapped. What they then write
-  /// is lost.
+  /// Gives the memory and the descriptor back at once, though others may still have it mapped.
+  /// What they then write is lost; who has not opened it yet can't.
   void discard() noexcept;
 
  private:

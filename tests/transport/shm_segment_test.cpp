@@ -1,0 +1,167 @@
+#include "transport/shm_segment.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include <rondo/error.hpp>
+
+#include "support/shared_mappings.hpp"
+
+namespace rondo::transport {
+namespace {
+
+int interruptions = 0;  // how many more calls of posix_fallocate a signal interrupts
+
+constexpr std::size_t kMebibyte = std::size_t{1024} * 1024;
+
+/// Whether `body` is true in another process, a child of this one.
+bool is_true_in_a_child(const std::function<bool()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    bool result = false;
+    try {
+      result = body();
+    } catch (...) {
+    }
+    _exit(result ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(SharedSegment, IsZeroAndPageAligned) {
+  const auto segment = SharedSegment::create(10'000);
+  EXPECT_EQ(segment->bytes(), 10'000U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(segment->data()) % 4096, 0U);
+  EXPECT_EQ(std::count(segment->data(), segment->data() + 10'000, std::byte{0}), 10'000);
+}
+
+TEST(SharedSegment, AnotherProcessSeesAndChangesIt) {
+  const auto segment = SharedSegment::create(100);
+  std::memcpy(segment->data(), "from here", 10);
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    const auto peers = SharedSegment::open(segment->name());
+    if (peers->data() == segment->data() || peers->bytes() != 100) return false;
+    if (std::memcmp(peers->data(), "from here", 10) != 0) return false;
+    std::memcpy(peers->data() + 50, "from there", 11);
+    return true;
+  }));
+  EXPECT_STREQ(reinterpret_cast<const char*>(segment->data() + 50), "from there");
+}
+
+TEST(SharedSegment, InItsOwnProcessItIsTheSame) {
+  const auto segment = SharedSegment::create(100);
+  EXPECT_EQ(SharedSegment::open(segment->name()), segment);
+}
+
+TEST(SharedSegment, NothingStaysOpenOrMapped) {
+  const std::size_t files = testing::open_files();
+  const std::size_t mappings = testing::shared_mappings();
+  for (int i = 0; i < 100; ++i) SharedSegment::create(5'000);
+  EXPECT_EQ(testing::open_files(), files);
+  EXPECT_EQ(testing::shared_mappings(), mappings);
+}
+
+TEST(SharedSegment, APeerKeepsNoFileOpen) {
+  const auto segment = SharedSegment::create(100);
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    const std::size_t files = testing::open_files();
+    const auto peers = SharedSegment::open(segment->name());
+    return testing::open_files() == files;
+  }));
+}
+
+TEST(SharedSegment, ADiscardedOneKeepsNoFileOpenAndCanStillBeTouched) {
+  const auto segment = SharedSegment::create(100);
+  const std::size_t files = testing::open_files();
+  segment->data()[7] = std::byte{7};
+  segment->discard();
+  segment->discard();
+  EXPECT_EQ(testing::open_files(), files - 1);
+  EXPECT_EQ(segment->data()[7], std::byte{0});
+}
+
+TEST(SharedSegment, AnotherSegmentUnderTheSameDescriptorIsRefused) {
+  auto segment = SharedSegment::create(100);
+  const SegmentName old = segment->name();
+  segment.reset();
+  segment = SharedSegment::create(100);
+  ASSERT_EQ(segment->name().file, old.file);
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    try {
+      SharedSegment::open(old);
+      return false;
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::system &&
+             std::strstr(error.what(), "its owner freed") != nullptr;
+    }
+  }));
+}
+
+/// Anything may take the descriptor of a segment that is gone.
+TEST(SharedSegment, AFileThatIsNoSegmentIsRefused) {
+  auto segment = SharedSegment::create(100);
+  const SegmentName old = segment->name();
+  segment.reset();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int null_device = open("/dev/null", O_RDWR);
+  const int short_file = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+  for (const int file : {ends[0], null_device, short_file, 9999}) {
+    const SegmentName wrong{old.process, file, old.serial};
+    EXPECT_TRUE(is_true_in_a_child([&] {
+      try {
+        SharedSegment::open(wrong);
+        return false;
+      } catch (const Error& error) {
+        return error.code() == ErrorCode::system;
+      }
+    })) << file;
+  }
+  for (const int file : {ends[0], ends[1], null_device, short_file}) close(file);
+}
+
+/// Newer kernels don't, but the manual says that they may.
+TEST(SharedSegment, IsMadeThoughSignalsInterruptTheKernel) {
+  interruptions = 5;
+  const auto segment = SharedSegment::create(3 * kMebibyte);
+  EXPECT_EQ(interruptions, 0);
+  struct stat status {};
+  ASSERT_EQ(fstat(segment->name().file, &status), 0);
+  EXPECT_GE(static_cast<std::size_t>(status.st_blocks) * 512, 3 * kMebibyte) << "committed";
+}
+
+TEST(SharedSegment, TooLittleMemoryIsAnErrorThatNamesTheSize) {
+  limit_segments(10'000);
+  const std::size_t files = testing::open_files();
+  EXPECT_NO_THROW(SharedSegment::create(10'000));
+  try {
+    SharedSegment::create(10'001);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::system);
+    EXPECT_NE(std::string(error.what()).find("10001 bytes"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(testing::open_files(), files);
+  limit_segments(std::numeric_limits<std::size_t>::max());
+}
+
+}  // namespace
+}  // namespace rondo::transport
+
+// In place of the C library's.
+extern "C" int posix_fallocate(int file, off_t offset, off_t bytes) {
+  if (rondo::transport::interruptions > 0) return --rondo::transport::interruptions, EINTR;
+  return syscall(SYS_fallocate, file, 0, offset, bytes) == 0 ? 0 : errno;
+}
