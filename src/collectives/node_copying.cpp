@@ -10,6 +10,7 @@ using transport::NodeArea;
 namespace {
 
 constexpr std::size_t kLine = 64;
+static_assert((transport::NodeArena::kMostRanks - 1) * kLine <= NodeArea::kStageBytes);
 constexpr std::size_t kSmallestSlice =
     std::size_t{8} * 1024;  // smaller ones cost more in waits than they hide
 

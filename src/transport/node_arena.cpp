@@ -6,6 +6,10 @@
 #include <new>
 #include <type_traits>
 
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
+
 namespace rondo::transport {
 
 static_assert(std::is_trivially_copyable_v<NodeArena::Offer>, "an offer travels as it is");
@@ -26,6 +30,10 @@ NodeArena::Offer NodeArena::offer() const {
 }
 
 void NodeArena::join(std::span<const Offer> offers, int self) {
+  if (offers.size() > kMostRanks)
+    throw Error(ErrorCode::system,
+                fmt::format("{} ranks are on one node, and at most {} can share memory",
+                            offers.size(), kMostRanks));
   self_ = self;
   std::vector<std::shared_ptr<SharedSegment>> segments;
   std::array<std::uint64_t, 16> processors{};
@@ -41,12 +49,6 @@ void NodeArena::join(std::span<const Offer> offers, int self) {
   areas_.clear();
   for (const auto& segment : segments_)
     areas_.push_back(std::launder(reinterpret_cast<NodeArea*>(segment->data())));
-}
-
-bool NodeArena::is_held_back() {
-  // Once in 16 times for long; else briefly or not at all.
-  const auto value = (*delays_)();
-  return value % 4 != 0;
 }
 
 }  // namespace rondo::transport

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <span>
 #include <vector>
 
+#include "transport/late_views.hpp"
 #include "transport/shm_heap.hpp"
 #include "transport/shm_segment.hpp"
 
@@ -69,6 +69,9 @@ struct NodeArea {
 /// sizeof(NodeArea), about 1 MiB, for each rank and communicator; nothing more is ever allocated.
 class NodeArena {
  public:
+  /// In a stage there is a cache line or more for each other rank.
+  static constexpr int kMostRanks = 1 + static_cast<int>(NodeArea::kStageBytes / sizeof(Arrival));
+
   /// What a rank tells the others of its node. Plain memory.
   struct Offer {
     SegmentName area;
@@ -79,7 +82,8 @@ class NodeArena {
   NodeArena();
 
   Offer offer() const;
-  /// Maps the areas of all ranks of the node, of which this is number `self`. Throws Error(system).
+  /// Maps the areas of all ranks of the node, of which this is number `self`. Throws Error(system),
+  /// also for more than kMostRanks.
   void join(std::span<const Offer> offers, int self);
 
   int size() const { return static_cast<int>(areas_.size()); }
@@ -92,24 +96,22 @@ class NodeArena {
   /// that waits must let others run.
   bool crowded() const { return crowded_; }
 
-  /// Tests only: has_reached() says no for a random while before it says yes.
-  void delay(std::uint64_t seed) { delays_.emplace(static_cast<std::uint32_t>(seed)); }
+  /// Tests only: has_reached() notices what the others tell after a random while.
+  void delay(std::uint64_t seed) { late_.emplace(seed); }
   /// Whether a peer's number is there yet; what the peer wrote before it is then visible. Every
   /// wait on shared memory comes down to this.
   bool has_reached(const std::atomic<std::uint64_t>& value, std::uint64_t wanted) {
-    if (value.load(std::memory_order_acquire) < wanted) return false;
-    return !delays_ || !is_held_back();
+    if (late_) return late_->look_at(value) >= wanted;
+    return value.load(std::memory_order_acquire) >= wanted;
   }
 
  private:
-  bool is_held_back();
-
   std::vector<std::shared_ptr<SharedSegment>> segments_;  // shared with owners in this process
   std::vector<NodeArea*> areas_;
   MappedSegments mapped_;
   int self_ = 0;
   bool crowded_ = false;
-  std::optional<std::minstd_rand> delays_;
+  std::optional<LateViews> late_;
 };
 
 }  // namespace rondo::transport

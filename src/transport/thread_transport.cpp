@@ -48,6 +48,7 @@ class ThreadTransport final : public Transport {
   std::string name() const override { return "threads"; }
   bool throws_only() const override { return true; }
   bool callable_from_any_thread() const override { return true; }
+  std::uint64_t delay_seed() const override { return group_->options().delay_seed; }
 
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
   Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes, Sizes sizes) override;

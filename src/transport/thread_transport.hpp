@@ -12,8 +12,9 @@ struct ThreadOptions {
   /// then the message is read from the sender's memory. Else a send is copied and completes at
   /// once.
   bool synchronous_sends = false;
-  /// If not 0, each message, send and notice is held back for a number of polls that is drawn from
-  /// this seed: completions come late and out of order, as they may.
+  /// If not 0, each message, send and notice, and what is told through shared memory, is held back
+  /// for a number of polls that is drawn from this seed: completions come late and out of order, as
+  /// they may.
   std::uint64_t delay_seed = 0;
 };
 

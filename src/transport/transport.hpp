@@ -87,6 +87,10 @@ class Transport {
   /// process.
   virtual bool throws_only() const { return false; }
 
+  /// Tests only: if not 0, what other ranks tell through shared memory is noticed late, by random
+  /// numbers drawn from this.
+  virtual std::uint64_t delay_seed() const { return 0; }
+
   /// True when the calls may come from any thread, one at a time; else only from the first.
   virtual bool callable_from_any_thread() const { return false; }
 };
