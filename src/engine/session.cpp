@@ -17,6 +17,7 @@
 #include "core/backoff.hpp"
 #include "core/digest.hpp"
 #include "core/log.hpp"
+#include "engine/node_meeting.hpp"
 #include "engine/watchman.hpp"
 #include "transport/keep_for_ever.hpp"
 
@@ -102,6 +103,7 @@ Session::~Session() {
   if (!health_.failure()) return;
   transport::keep_for_ever(std::move(operation_));
   transport::keep_for_ever(std::move(message_));
+  transport::keep_for_ever(std::move(node_));
 }
 
 void Session::adopt_settings_of_rank_0() {
@@ -155,38 +157,15 @@ std::vector<T> Session::gather_from_all(const T& mine) {
   return all;
 }
 
-/// Makes the memory through which the ranks of a node meet. If one of them can't have it, all do
-/// without.
+/// Makes the memory through which the ranks of a node meet, if they can have it.
 void Session::meet_on_node() {
   const transport::Topology& topology = transport_->topology();
   if (!settings_.shm || topology.nodes() == topology.size()) return;
-  std::unique_ptr<transport::NodeArena> arena;
-  transport::NodeArena::Offer offer;
-  std::string trouble;
-  const auto attempt = [&](auto action) {
-    try {
-      action();
-    } catch (const Error& error) {
-      trouble = error.what();
-    }
-  };
-  attempt([&] {
-    arena = std::make_unique<transport::NodeArena>();
-    offer = arena->offer();
-  });
-  const auto offers = gather_from_all(offer);
-  const bool all_offer =
-      std::all_of(offers.begin(), offers.end(), [](const auto& o) { return o.area.process != 0; });
-  std::vector<transport::NodeArena::Offer> of_node;
-  for (const Rank rank : topology.ranks_of(topology.node_of(transport_->rank())))
-    of_node.push_back(offers[static_cast<std::size_t>(rank)]);
-  if (all_offer) attempt([&] { arena->join(of_node, topology.node_rank(transport_->rank())); });
-  const auto fine = gather_from_all(static_cast<std::uint8_t>(all_offer && trouble.empty()));
-  if (!trouble.empty())
-    core::log(
-        core::LogLevel::warning,
-        fmt::format("{}: the ranks of this node send messages instead, which is slower", trouble));
-  if (std::count(fine.begin(), fine.end(), 0) > 0) return;
+  NodeMeeting meeting(*transport_);
+  meeting.join(gather_from_all(meeting.offer()));
+  auto arena = meeting.conclude(gather_from_all(meeting.outcome()), lacks_shared_memory_);
+  lacks_shared_memory_ = arena == nullptr;
+  if (lacks_shared_memory_) return;
   node_ = std::make_unique<Node>(std::move(arena), *transport_);
   operation_->meet_at(*node_);
 }
@@ -308,6 +287,7 @@ std::unique_ptr<Session> Session::split(int color, int key) {
     auto part = transport_->split(color, key);
     if (part == nullptr) return nullptr;
     std::unique_ptr<Session> session(new Session(Agreed{}, std::move(part), defaults_, settings_));
+    session->lacks_shared_memory_ = lacks_shared_memory_;
     session->meet_on_node();
     return session;
   });

@@ -88,8 +88,8 @@ class Session {
   Options defaults_;
   std::string default_algorithm_;
   Health health_;
+  // After a failure these three stay alive for ever: sends that never finished still read them.
   std::unique_ptr<Node> node_;  // null where the ranks don't share one, or its memory
-  // After a failure these two stay alive for ever: sends that never finished still read them.
   std::unique_ptr<Operation> operation_;
   std::unique_ptr<Message> message_;
   ProgramCache programs_;
@@ -98,6 +98,7 @@ class Session {
   std::string_view last_algorithm_;
   std::atomic<User> user_{User::nobody};
   bool watched_ = false;
+  bool lacks_shared_memory_ = false;  // known to all ranks, who have said so
 };
 
 }  // namespace rondo::engine
