@@ -17,12 +17,14 @@ namespace rondo::core::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // A format says what lies in memory (Element), what is computed with (Accumulator), and converts
-// one vector of the latter from and to memory of any alignment.
+// one vector of the latter from and to memory of any alignment. If kInTwos, it also converts two
+// vectors at once, between which it deals out the elements as suits it, always alike.
 
 template <class T>
 struct Plain {
   using Element = T;
   using Accumulator = T;
+  static constexpr bool kInTwos = false;
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
@@ -39,6 +41,7 @@ struct Plain {
 struct Bfloat16 {
   using Element = std::uint16_t;
   using Accumulator = float;
+  static constexpr bool kInTwos = HWY_TARGET != HWY_SCALAR;
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const Element* from) {
@@ -47,17 +50,44 @@ struct Bfloat16 {
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(wide, hn::LoadU(narrow, from))));
   }
   template <class D>
-  static HWY_INLINE void store(D, hn::Vec<D> lanes, Element* to) {
+  static HWY_INLINE void store(D d, hn::Vec<D> lanes, Element* to) {
     const hn::Rebind<Element, D> narrow;
-    const hn::RebindToUnsigned<D> wide;
     const hn::RebindToSigned<D> wide_signed;
+    const auto upper = hn::ShiftRight<16>(rounded(d, lanes));
+    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, upper)), narrow, to);
+  }
+
+  // A lane of 32 bits holds two elements. So taken apart, none has to move to another lane.
+  template <class D>
+  static HWY_INLINE void load_two(D d, const Element* from, hn::Vec<D>& lower, hn::Vec<D>& upper) {
+    const hn::RebindToUnsigned<D> wide;
+    const hn::Repartition<Element, D> narrow;
+    const auto both = hn::BitCast(wide, hn::LoadU(narrow, from));
+    lower = hn::BitCast(d, hn::ShiftLeft<16>(both));
+    upper = hn::BitCast(d, hn::And(both, hn::Set(wide, kUpper)));
+  }
+  template <class D>
+  static HWY_INLINE void store_two(D d, hn::Vec<D> lower, hn::Vec<D> upper, Element* to) {
+    const hn::RebindToUnsigned<D> wide;
+    const hn::Repartition<Element, D> narrow;
+    const auto both = hn::Or(hn::ShiftRight<16>(rounded(d, lower)),
+                             hn::And(rounded(d, upper), hn::Set(wide, kUpper)));
+    hn::StoreU(hn::BitCast(narrow, both), narrow, to);
+  }
+
+ private:
+  static constexpr std::uint32_t kUpper = 0xffff'0000;
+
+  // The upper half of a lane is the bfloat16; the lower one is to be dropped.
+  template <class D>
+  static HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded(D, hn::Vec<D> lanes) {
+    const hn::RebindToUnsigned<D> wide;
     const auto bits = hn::BitCast(wide, lanes);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(wide, 1));
-    const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(wide, 0x7fff)));
+    const auto nearest = hn::Add(bits, hn::Add(odd, hn::Set(wide, 0x7fff)));
     const auto quiet = hn::Or(bits, hn::Set(wide, 0x0040'0000));
     const auto is_nan = hn::RebindMask(wide, hn::IsNaN(lanes));
-    const auto upper = hn::ShiftRight<16>(hn::IfThenElse(is_nan, quiet, rounded));
-    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(wide_signed, upper)), narrow, to);
+    return hn::IfThenElse(is_nan, quiet, nearest);
   }
 };
 
@@ -126,6 +156,7 @@ struct Float16Conversion {
 struct Float16 {
   using Element = std::uint16_t;
   using Accumulator = float;
+  static constexpr bool kInTwos = false;
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const Element* from) {

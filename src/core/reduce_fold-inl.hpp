@@ -125,24 +125,47 @@ class Fold {
     store(access, value, i);
   }
 
+  struct Two {
+    V first;
+    V second;
+  };
+  // Where elements come and go in one format, they may lie in any order meanwhile.
+  static constexpr bool kInTwos = std::is_same_v<In, Out> && In::kInTwos;
+
+  HWY_INLINE Two load_two(std::size_t source, std::size_t i) const {
+    if constexpr (kInTwos) {
+      Two two;
+      In::load_two(d_, static_cast<const typename In::Element*>(arguments_.sources[source]) + i,
+                   two.first, two.second);
+      return {scaling_.scale(d_, two.first), scaling_.scale(d_, two.second)};
+    } else {
+      return {load(WholeVector{}, source, i), load(WholeVector{}, source, i + hn::Lanes(d_))};
+    }
+  }
+  HWY_INLINE void store_two(Two two, std::size_t i) const {
+    if constexpr (kInTwos) {
+      Out::store_two(d_, scaling_.divide(d_, two.first), scaling_.divide(d_, two.second),
+                     static_cast<typename Out::Element*>(arguments_.out) + i);
+    } else {
+      store(WholeVector{}, two.first, i);
+      store(WholeVector{}, two.second, i + hn::Lanes(d_));
+    }
+  }
+  HWY_INLINE Two apply(Two a, Two b) const {
+    return {Op::apply(d_, a.first, b.first), Op::apply(d_, a.second, b.second)};
+  }
+
   // Four at a time hide the latency of the operation.
   HWY_INLINE void four_vectors(std::size_t i) const {
-    const WholeVector whole;
     const std::size_t lanes = hn::Lanes(d_);
-    V value0 = load(whole, 0, i);
-    V value1 = load(whole, 0, i + lanes);
-    V value2 = load(whole, 0, i + 2 * lanes);
-    V value3 = load(whole, 0, i + 3 * lanes);
+    Two front = load_two(0, i);
+    Two back = load_two(0, i + 2 * lanes);
     for (std::size_t s = 1; s < arguments_.source_count; ++s) {
-      value0 = Op::apply(d_, value0, load(whole, s, i));
-      value1 = Op::apply(d_, value1, load(whole, s, i + lanes));
-      value2 = Op::apply(d_, value2, load(whole, s, i + 2 * lanes));
-      value3 = Op::apply(d_, value3, load(whole, s, i + 3 * lanes));
+      front = apply(front, load_two(s, i));
+      back = apply(back, load_two(s, i + 2 * lanes));
     }
-    store(whole, value0, i);
-    store(whole, value1, i + lanes);
-    store(whole, value2, i + 2 * lanes);
-    store(whole, value3, i + 3 * lanes);
+    store_two(front, i);
+    store_two(back, i + 2 * lanes);
   }
 
   static constexpr D d_{};
