@@ -22,10 +22,10 @@
 
 #include "arguments.hpp"
 #include "contender.hpp"
+#include "core/output_file.hpp"
 #include "core/reduce.hpp"
 #include "mpi_protocol.hpp"
 #include "report.hpp"
-#include "train/output_file.hpp"
 #include "transport/mpi_info.hpp"
 
 namespace rondo::bench {
@@ -146,7 +146,7 @@ void check_writable(const std::string& path) {
   if (std::filesystem::is_directory(path))
     throw Error(ErrorCode::usage, fmt::format("'{}' is a folder; name a file", path));
   const std::string beside = path + ".tmp";  // where replace_file() writes
-  train::OutputFile(beside, train::OutputFile::Mode::replace).close();
+  core::OutputFile(beside, core::OutputFile::Mode::replace).close();
   std::filesystem::remove(beside);
 }
 
@@ -162,7 +162,7 @@ void print_missing(const Arguments& arguments, const Workload& work, const std::
 void write(const std::string& path, const std::string& text) {
   if (path.empty()) return;
   const std::array<std::string_view, 1> pieces{text};
-  train::replace_file(path, pieces);
+  core::replace_file(path, pieces);
 }
 
 /// The rows of all workloads, on all ranks.

@@ -10,7 +10,7 @@
 #include <rondo/error.hpp>
 #include <rondo/train/agree.hpp>
 
-#include "train/output_file.hpp"
+#include "core/output_file.hpp"
 
 namespace rondo::train {
 namespace {
@@ -31,7 +31,7 @@ void keep_epochs(const std::string& path, std::uint64_t epochs) {
   for (std::string line; std::getline(file, line) && !file.eof();)
     if (epoch_of(line, path) <= epochs) kept += line + '\n';
   const std::string_view pieces[] = {kept};
-  replace_file(path, pieces);
+  core::replace_file(path, pieces);
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ MetricsFile::MetricsFile(Communicator& communicator, std::string path, std::uint
     if (communicator.rank() != 0 || path.empty()) return;
     const bool resume = epochs_done > 0;
     if (resume && std::filesystem::is_regular_file(path)) keep_epochs(path, epochs_done);
-    const auto mode = resume ? OutputFile::Mode::append : OutputFile::Mode::replace;
-    file_ = std::make_unique<OutputFile>(path, mode);
+    const auto mode = resume ? core::OutputFile::Mode::append : core::OutputFile::Mode::replace;
+    file_ = std::make_unique<core::OutputFile>(path, mode);
   });
 }
 

@@ -15,7 +15,7 @@
 
 #include <rondo/error.hpp>
 
-#include "train/output_file.hpp"
+#include "core/output_file.hpp"
 
 namespace rondo::train {
 namespace {
@@ -91,7 +91,7 @@ void write_safetensors(const std::string& path, std::span<const ArrayView> array
                                        header};
   for (const ArrayView& array : sorted)
     pieces.emplace_back(static_cast<const char*>(array.data), array.bytes());
-  replace_file(path, pieces);
+  core::replace_file(path, pieces);
 }
 
 SafetensorsFile::SafetensorsFile(std::string contents, std::string path)

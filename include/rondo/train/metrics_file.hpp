@@ -6,9 +6,11 @@
 
 #include <rondo/communicator.hpp>
 
-namespace rondo::train {
-
+namespace rondo::core {
 class OutputFile;
+}
+
+namespace rondo::train {
 
 /// What is recorded of an epoch.
 struct EpochRecord {
@@ -35,7 +37,7 @@ class MetricsFile {
 
  private:
   Communicator& communicator_;
-  std::unique_ptr<OutputFile> file_;  // on rank 0 only
+  std::unique_ptr<core::OutputFile> file_;  // on rank 0 only
 };
 
 }  // namespace rondo::train

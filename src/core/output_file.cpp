@@ -1,4 +1,4 @@
-#include "train/output_file.hpp"
+#include "core/output_file.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 #include "core/check.hpp"
 
-namespace rondo::train {
+namespace rondo::core {
 namespace {
 
 /// Holds back, in this thread, the signals with which the kernel accompanies EFBIG and EPIPE and
@@ -75,7 +75,7 @@ void OutputFile::close() {
 }
 
 void OutputFile::fail(std::string_view action, int error) const {
-  core::throw_system(action, path_, error);
+  throw_system(action, path_, error);
 }
 
 namespace {
@@ -107,10 +107,10 @@ void sync_directory_of(const std::string& path) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
   const int descriptor =
       ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) core::throw_system("sync the directory of the new", path, errno);
+  if (descriptor < 0) throw_system("sync the directory of the new", path, errno);
   const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
   ::close(descriptor);
-  if (error != 0) core::throw_system("sync the directory of the new", path, error);
+  if (error != 0) throw_system("sync the directory of the new", path, error);
 }
 
 }  // namespace
@@ -121,8 +121,7 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
   const std::string temporary = target + ".tmp";
   try {
     write_and_sync(temporary, pieces);
-    if (::rename(temporary.c_str(), target.c_str()) != 0)
-      core::throw_system("replace", path, errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) throw_system("replace", path, errno);
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
@@ -130,4 +129,4 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
   sync_directory_of(target);
 }
 
-}  // namespace rondo::train
+}  // namespace rondo::core

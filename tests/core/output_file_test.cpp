@@ -1,4 +1,4 @@
-#include "train/output_file.hpp"
+#include "core/output_file.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -72,7 +72,7 @@ int rename(const char* from, const char* to) noexcept {
 }
 }
 
-namespace rondo::train {
+namespace rondo::core {
 namespace {
 
 using rondo::testing::expect_error;
@@ -188,4 +188,4 @@ TEST(OutputFile, ReportsAClosedPipeInsteadOfDyingOfItsSignal) {
 }
 
 }  // namespace
-}  // namespace rondo::train
+}  // namespace rondo::core

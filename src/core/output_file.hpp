@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace rondo::train {
+namespace rondo::core {
 
 /// A file being written. Every failure, a full disk, a file-size limit and a closed pipe included
 /// (their signals are held back), is an Error(system) that names the file.
@@ -37,4 +37,4 @@ class OutputFile {
 /// only the last step, syncing the directory, failed.
 void replace_file(const std::string& path, std::span<const std::string_view> pieces);
 
-}  // namespace rondo::train
+}  // namespace rondo::core
