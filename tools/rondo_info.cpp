@@ -1,4 +1,4 @@
-// rondo-info: what this Rondo is, what it runs on, and which settings are in force.
+// rondo-info: what this Rondo is, what it runs on, which settings are in force, and what is chosen.
 #include <unistd.h>
 
 #include <array>
@@ -21,6 +21,7 @@
 #include "core/reduce.hpp"
 #include "core/settings.hpp"
 #include "engine/session.hpp"
+#include "explanation.hpp"
 #include "transport/mpi_info.hpp"
 
 namespace {
@@ -154,22 +155,65 @@ void print_json(const Info& info) {
   fmt::print("{}\n", json.dump(2));
 }
 
+struct Arguments {
+  bool as_json = false;
+  bool explain = false;
+  int ranks = 0;  // 0: those that there are
+  int nodes = 1;
+};
+
+void add_options(CLI::App& app, Arguments& arguments) {
+  constexpr int kMost = 1'000'000;
+  app.add_flag("--json", arguments.as_json, "Print one JSON object instead of text");
+  auto* explain = app.add_flag("--explain", arguments.explain,
+                               "Print which algorithm would be chosen for each size, and why");
+  auto* ranks = app.add_option("--ranks", arguments.ranks,
+                               "Explain for so many ranks instead of those that there are")
+                    ->check(CLI::Range(1, kMost))
+                    ->needs(explain);
+  app.add_option("--nodes", arguments.nodes, "On so many nodes, evenly (default 1)")
+      ->check(CLI::Range(1, kMost))
+      ->needs(ranks);
+}
+
+/// The ranks that are asked about.
+rondo::collectives::Placement placement_of(const Arguments& arguments,
+                                           const rondo::engine::Session& session) {
+  if (arguments.ranks == 0) return session.placement();
+  return {session.transport().name(), arguments.ranks, arguments.nodes,
+          arguments.ranks / arguments.nodes,
+          session.settings().shm && arguments.nodes < arguments.ranks};
+}
+
+void print_explanation(const Arguments& arguments, const rondo::engine::Session& session) {
+  const auto placement = placement_of(arguments, session);
+  const auto explanation =
+      rondo::tools::explain(placement, session.settings(), session.tuning().find(placement));
+  fmt::print("{}", arguments.as_json ? rondo::tools::as_json(explanation)
+                                     : rondo::tools::as_text(explanation));
+}
+
 int body(int argc, char** argv) {
   const rondo::Environment mpi(argc, argv);
   rondo::Communicator world(MPI_COMM_WORLD);
 
-  CLI::App app("What this Rondo is, what it runs on, and which settings are in force");
-  bool as_json = false;
-  app.add_flag("--json", as_json, "Print one JSON object instead of text");
+  CLI::App app("What this Rondo is, what it runs on, which settings are in force, what is chosen");
+  Arguments arguments;
+  add_options(app, arguments);
   try {
     app.parse(argc, argv);
+    if (arguments.ranks != 0 && arguments.nodes > arguments.ranks)
+      throw CLI::ValidationError("--nodes", "there must be a rank for each node");
   } catch (const CLI::ParseError& error) {
     return world.rank() == 0 ? app.exit(error) : error.get_exit_code();
   }
 
   const Info info = find_out(world);
   if (world.rank() != 0) return EXIT_SUCCESS;
-  as_json ? print_json(info) : print_text(info);
+  if (arguments.explain)
+    print_explanation(arguments, world.session());
+  else
+    arguments.as_json ? print_json(info) : print_text(info);
   if (std::fflush(stdout) != 0)
     throw rondo::Error(rondo::ErrorCode::system, "standard output can't be written");
   return EXIT_SUCCESS;

@@ -82,6 +82,11 @@ constexpr auto kAllAlgorithms = [] {
 
 }  // namespace
 
+std::string_view name_of(Path path) {
+  constexpr std::array<std::string_view, 4> kNames{"network", "piggyback", "node", "hierarchical"};
+  return kNames[static_cast<std::size_t>(path)];
+}
+
 std::span<const Algorithm> algorithms() { return kAlgorithms; }
 std::span<const Algorithm> all_algorithms() { return kAllAlgorithms; }
 

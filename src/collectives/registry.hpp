@@ -28,6 +28,9 @@ enum class Path : std::uint8_t {
   hierarchical,  // within nodes through memory, and between them by plans (Hierarchical)
 };
 
+/// "network", "piggyback", …
+std::string_view name_of(Path path);
+
 /// An algorithm of a collective; on the network, a pure function from a rank to what it does.
 struct Algorithm {
   std::string_view name;  // "ring"

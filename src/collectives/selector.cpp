@@ -47,21 +47,39 @@ const Algorithm* node_algorithm(Collective collective) {
   return table[static_cast<std::size_t>(collective)];
 }
 
-/// What an algorithm lacks here; empty if it can serve.
+bool must_be_canonical(const Request& request) {
+  return request.deterministic && reduces(request.collective);
+}
+
+/// Whether what an algorithm needs is here.
+bool is_equipped(const Algorithm& algorithm, const Request& request) {
+  switch (algorithm.path) {
+    case Path::network:
+      return true;
+    case Path::piggyback:
+      return request.piggyback &&
+             request.bytes <= piggyback_limit(request.collective, request.ranks);
+    case Path::node:
+      return request.node;
+    case Path::hierarchical:
+      return request.hierarchical;
+  }
+  return true;
+}
+
+/// What an algorithm that isn't equipped lacks.
 std::string obstacle(const Algorithm& algorithm, const Request& request) {
   switch (algorithm.path) {
     case Path::network:
-      return "";
+      break;
     case Path::piggyback:
       if (!request.piggyback) return "serves ranks that send messages, and these share memory";
-      if (request.bytes <= piggyback_limit(request.collective, request.ranks)) return "";
       return fmt::format("serves up to {} bytes among {} ranks, and these are {}",
                          piggyback_limit(request.collective, request.ranks), request.ranks,
                          request.bytes);
     case Path::node:
-      return request.node ? "" : "needs RONDO_SHM on, and all ranks on one node";
+      return "needs RONDO_SHM on, and all ranks on one node";
     case Path::hierarchical:
-      if (request.hierarchical) return "";
       return "needs RONDO_SHM on, and several nodes with several ranks, and no narrow wire";
   }
   return "";
@@ -75,16 +93,15 @@ const Algorithm* forced(const Request& request, Choice& choice) {
     choice.reason = "asked for by the call";
   } else if (!request.from_environment.empty()) {
     algorithm = find(request.collective, request.from_environment);
-    if (algorithm != nullptr && !obstacle(*algorithm, request).empty()) return nullptr;
+    if (algorithm != nullptr && !is_equipped(*algorithm, request)) return nullptr;
     choice.reason = "asked for by RONDO_ALGORITHM";
   }
   if (algorithm == nullptr) return nullptr;
-  if (const std::string reason = obstacle(*algorithm, request); !reason.empty())
+  if (!is_equipped(*algorithm, request))
     throw Error(ErrorCode::usage, fmt::format("the algorithm {} {}; leave the algorithm to "
                                               "the selector",
-                                              algorithm->name, reason));
-  if (request.deterministic && reduces(request.collective) &&
-      !algorithm->is_canonical(request.ranks, request.nodes))
+                                              algorithm->name, obstacle(*algorithm, request)));
+  if (!can_serve(*algorithm, request))
     throw Error(
         ErrorCode::usage,
         fmt::format("the algorithm {} of {} can't give the canonical value of deterministic "
@@ -155,13 +172,48 @@ const Preference& preferred(const Request& request) {
   return *std::find_if(kPreferences.begin(), kPreferences.end(), serves);
 }
 
+/// The fastest of those that were measured and can serve here; null if there is none.
+const Measured* fastest_measured(const Request& request) {
+  if (request.tuning == nullptr) return nullptr;
+  const MeasuredRange* range = request.tuning->find(request.collective, request.bytes);
+  if (range == nullptr) return nullptr;
+  const auto serves = [&](const Measured& measured) {
+    return can_serve(*measured.algorithm, request);
+  };
+  const auto found = std::find_if(range->ranking.begin(), range->ranking.end(), serves);
+  return found == range->ranking.end() ? nullptr : &*found;
+}
+
 }  // namespace
+
+Request request_at(const Placement& placement) {
+  Request request;
+  request.ranks = placement.ranks;
+  request.nodes = placement.nodes;
+  request.node = placement.shares_memory && placement.nodes == 1;
+  request.hierarchical = placement.shares_memory && placement.nodes > 1;
+  request.piggyback = !request.node;
+  return request;
+}
+
+bool can_serve(const Algorithm& algorithm, const Request& request) {
+  return is_equipped(algorithm, request) &&
+         (!must_be_canonical(request) || algorithm.is_canonical(request.ranks, request.nodes));
+}
 
 Choice select(const Request& request) {
   Choice choice;
   choice.segment_bytes = request.segment_bytes != 0 ? request.segment_bytes : kSegment;
   choice.algorithm = forced(request, choice);
-  if (choice.algorithm != nullptr) return choice;
+  if (choice.algorithm != nullptr) {
+    choice.source = Source::user;
+    return choice;
+  }
+  if (const Measured* measured = fastest_measured(request)) {
+    const bool segmented = request.segment_bytes == 0 && measured->segment_bytes != 0;
+    return {measured->algorithm, segmented ? measured->segment_bytes : choice.segment_bytes,
+            Source::tuning_file, "fastest in the tuning file"};
+  }
   if (request.node) choice.algorithm = node_algorithm(request.collective);
   if (choice.algorithm != nullptr) {
     choice.reason = "all ranks on one node";
@@ -174,7 +226,7 @@ Choice select(const Request& request) {
   }
   const Preference& preference = preferred(request);
   choice.algorithm = &find_algorithm(request.collective, preference.algorithm);
-  const bool canonical = request.deterministic && reduces(request.collective);
+  const bool canonical = must_be_canonical(request);
   if (canonical && !choice.algorithm->is_canonical(request.ranks, request.nodes))
     choice.algorithm = &find_algorithm(request.collective, preference.deterministic);
   if (request.segment_bytes == 0 && !canonical) choice.segment_bytes = preference.segment_bytes;

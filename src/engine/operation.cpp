@@ -33,6 +33,17 @@ std::byte* bytes(const void* data) {
 
 }  // namespace
 
+Operation::Operation(transport::Transport& transport)
+    : transport_(transport),
+      agreement_(transport),
+      executor_(transport),
+      at_this_placement_(request_at(collectives::placement_of(transport, false))) {}
+
+void Operation::meet_at(Node& node) {
+  (node.is_all() ? node_ : part_) = &node;
+  at_this_placement_ = request_at(collectives::placement_of(transport_, true));
+}
+
 void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequence,
                       ProgramCache& programs) {
   const std::size_t count = element_count(call, transport_.size());
@@ -65,16 +76,12 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
 }
 
 Choice Operation::choose(const Call& call, const Terms& terms, std::size_t message_bytes) const {
-  collectives::Request request;
+  collectives::Request request = at_this_placement_;
   request.collective = call.collective;
-  request.ranks = transport_.size();
-  request.nodes = transport_.topology().nodes();
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
   request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
-  request.piggyback = node_ == nullptr;
-  request.node = node_ != nullptr;
   // Within a node partial values are never narrow.
-  request.hierarchical = part_ != nullptr && !terms.narrow;
+  request.hierarchical = request.hierarchical && !terms.narrow;
   request.deterministic = terms.deterministic;
   request.per_call = terms.per_call_algorithm;
   request.from_environment = terms.default_algorithm;

@@ -33,15 +33,16 @@ struct Terms {
 /// Resumable; never blocks.
 class Operation {
  public:
-  explicit Operation(transport::Transport& transport)
-      : transport_(transport), agreement_(transport), executor_(transport) {}
+  explicit Operation(transport::Transport& transport);
 
   /// The call must be checked. Throws Error(usage) for an algorithm that can't serve.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, ProgramCache& programs);
 
   /// From the next operation on, the ranks meet here instead of sending messages. It must live as
   /// long as this.
-  void meet_at(Node& node) { (node.is_all() ? node_ : part_) = &node; }
+  void meet_at(Node& node);
+  /// What was measured at this placement of ranks (null: nothing), which must live as long as this.
+  void go_by(const collectives::TuningTable* tuning) { at_this_placement_.tuning = tuning; }
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
@@ -76,6 +77,7 @@ class Operation {
   transport::Transport& transport_;
   collectives::Agreement agreement_;
   collectives::Executor executor_;
+  collectives::Request at_this_placement_;  // what all requests have in common
   collectives::Signature signature_;
   std::string_view algorithm_;
   collectives::Layout input_layout_;

@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
@@ -34,7 +35,6 @@ constexpr auto kWarnAfter = 60s;
 constexpr auto kCensusPatience = 2000ms;  // for the answers to "how far are you?"
 constexpr auto kDepartureGrace = 1000ms;  // what a rank sent before it left may still arrive
 constexpr auto kReportGrace = 1000ms;     // for the other ranks' reports before the job is aborted
-constexpr std::size_t kSettingsBytes = 1024;
 
 /// Alike on all ranks that can understand each other.
 std::uint64_t build_digest() {
@@ -95,7 +95,9 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
   adopt_settings_of_rank_0();
   collectives::check_algorithm_name(default_algorithm_, "Options::algorithm");
   collectives::check_algorithm_name(settings_.algorithm, "RONDO_ALGORITHM");
+  compare_digests();
   meet_on_node();
+  go_by_tuning();
 }
 
 Session::~Session() {
@@ -104,33 +106,6 @@ Session::~Session() {
   transport::keep_for_ever(std::move(operation_));
   transport::keep_for_ever(std::move(message_));
   transport::keep_for_ever(std::move(node_));
-}
-
-void Session::adopt_settings_of_rank_0() {
-  std::vector<char> text(kSettingsBytes, '\0');
-  const std::string mine = settings_.encode();
-  if (mine.size() >= text.size())
-    throw Error(ErrorCode::usage, "the RONDO_* settings are too long; shorten the paths in them");
-  std::copy(mine.begin(), mine.end(), text.begin());
-  Call call{.collective = Collective::broadcast};
-  call.output = Buffer(text.data(), text.size(), DataType::uint8);
-  call.input = call.output;
-  call.details = build_digest();
-  run(call, {});
-  settings_ = core::Settings::decode(text.data(), settings_);
-}
-
-Terms Session::terms_of(const Options& options) const {
-  Terms terms;
-  terms.per_call_algorithm = options.algorithm;
-  terms.default_algorithm = default_algorithm_.empty() ? settings_.algorithm : default_algorithm_;
-  terms.segment_bytes =
-      options.segment_bytes != 0 ? options.segment_bytes : defaults_.segment_bytes;
-  terms.deterministic =
-      options.deterministic.value_or(defaults_.deterministic.value_or(settings_.deterministic));
-  terms.narrow = options.wire.value_or(defaults_.wire.value_or(Wire::wide)) == Wire::narrow;
-  terms.timeout = options.timeout.value_or(defaults_.timeout.value_or(settings_.timeout));
-  return terms;
 }
 
 template <class Body>
@@ -155,6 +130,83 @@ std::vector<T> Session::gather_from_all(const T& mine) {
             .output = Buffer(all.data(), all.size() * sizeof mine, DataType::uint8)};
   run(call, {.algorithm = "bruck"});
   return all;
+}
+
+/// What rank 0 has read, so that all ranks go by the same.
+struct Session::Opening {
+  std::uint64_t tuning_bytes = 0;
+  std::array<char, 1024> settings{};  // zero-terminated
+};
+
+void Session::broadcast_bytes(void* data, std::size_t bytes) {
+  const Buffer buffer(data, bytes, DataType::uint8);
+  run({.collective = Collective::broadcast,
+       .input = buffer,
+       .output = buffer,
+       .details = build_digest()},
+      {});
+}
+
+void Session::adopt_settings_of_rank_0() {
+  Opening opening;
+  std::string tuning;
+  if (transport_->rank() == 0) {
+    guarded([&] {
+      if (settings_.tuning_file.empty()) return;
+      tuning_ =
+          std::make_shared<collectives::Tuning>(collectives::Tuning::read(settings_.tuning_file));
+      tuning = tuning_->text();
+    });
+    const std::string settings = settings_.encode();
+    if (settings.size() >= opening.settings.size())
+      throw Error(ErrorCode::usage, "the RONDO_* settings are too long; shorten what is in them");
+    std::copy(settings.begin(), settings.end(), opening.settings.begin());
+    opening.tuning_bytes = tuning.size();
+  }
+  broadcast_bytes(&opening, sizeof opening);
+  settings_ = core::Settings::decode(opening.settings.data(), settings_);
+  if (opening.tuning_bytes == 0) return;
+  tuning.resize(opening.tuning_bytes);
+  broadcast_bytes(tuning.data(), tuning.size());
+  tuning_ = std::make_shared<collectives::Tuning>(
+      collectives::Tuning::parse(tuning, "what rank 0 has read"));
+}
+
+/// Whatever bits may depend on must be alike, however it came to each rank.
+void Session::compare_digests() {
+  core::Digest digest;
+  digest.add(build_digest());
+  digest.add(settings_.encode());
+  digest.add(tuning_->text());
+  run({.collective = Collective::barrier, .details = digest.value()}, {});
+}
+
+collectives::Placement Session::placement() const {
+  return collectives::placement_of(*transport_, node_ != nullptr);
+}
+
+void Session::go_by_tuning() {
+  const collectives::TuningTable* table = tuning_->find(placement());
+  operation_->go_by(table);
+  if (table == nullptr && !tuning_->empty() && transport_->rank() == 0)
+    core::log(
+        core::LogLevel::info,
+        fmt::format("RONDO_TUNING_FILE has nothing for {}: fixed constants choose; rondo-tune "
+                    "measures and adds to the file",
+                    describe(placement())));
+}
+
+Terms Session::terms_of(const Options& options) const {
+  Terms terms;
+  terms.per_call_algorithm = options.algorithm;
+  terms.default_algorithm = default_algorithm_.empty() ? settings_.algorithm : default_algorithm_;
+  terms.segment_bytes =
+      options.segment_bytes != 0 ? options.segment_bytes : defaults_.segment_bytes;
+  terms.deterministic =
+      options.deterministic.value_or(defaults_.deterministic.value_or(settings_.deterministic));
+  terms.narrow = options.wire.value_or(defaults_.wire.value_or(Wire::wide)) == Wire::narrow;
+  terms.timeout = options.timeout.value_or(defaults_.timeout.value_or(settings_.timeout));
+  return terms;
 }
 
 /// Makes the memory through which the ranks of a node meet, if they can have it.
@@ -288,7 +340,9 @@ std::unique_ptr<Session> Session::split(int color, int key) {
     if (part == nullptr) return nullptr;
     std::unique_ptr<Session> session(new Session(Agreed{}, std::move(part), defaults_, settings_));
     session->lacks_shared_memory_ = lacks_shared_memory_;
+    session->tuning_ = tuning_;
     session->meet_on_node();
+    session->go_by_tuning();
     return session;
   });
 }

@@ -14,6 +14,8 @@
 #include <rondo/error.hpp>
 #include <rondo/options.hpp>
 
+#include "collectives/placement.hpp"
+#include "collectives/tuning.hpp"
 #include "core/settings.hpp"
 #include "engine/call.hpp"
 #include "engine/health.hpp"
@@ -39,6 +41,9 @@ class Session {
   const transport::Transport& transport() const { return *transport_; }
   const core::Settings& settings() const { return settings_; }
   std::string_view last_algorithm() const { return last_algorithm_; }
+  collectives::Placement placement() const;
+  /// What RONDO_TUNING_FILE holds, on every rank; empty without one.
+  const collectives::Tuning& tuning() const { return *tuning_; }
 
   void run(const Call& call, const Options& options);
   /// In place; the tensors of each type travel as one message.
@@ -62,7 +67,11 @@ class Session {
   Session(Agreed, std::unique_ptr<transport::Transport> transport, const Options& defaults,
           const core::Settings& settings);
 
+  struct Opening;
+  void broadcast_bytes(void* data, std::size_t bytes);
   void adopt_settings_of_rank_0();
+  void compare_digests();
+  void go_by_tuning();
   void meet_on_node();
   /// What every rank's `mine` is, in rank order.
   template <class T>
@@ -85,6 +94,8 @@ class Session {
 
   std::unique_ptr<transport::Transport> transport_;
   core::Settings settings_;
+  // Shared with the communicators that are split off, each of which has its own table in it.
+  std::shared_ptr<const collectives::Tuning> tuning_ = std::make_shared<collectives::Tuning>();
   Options defaults_;
   std::string default_algorithm_;
   Health health_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "transport/mpi_check.hpp"
 
@@ -27,6 +28,14 @@ std::string mpi_library_version() {
   version.resize(std::min(version.find('\n'), version.size()));
   std::replace(version.begin(), version.end(), '\t', ' ');
   return version;
+}
+
+std::string mpi_library_name() {
+  std::string name = mpi_library_version();
+  name.resize(std::min(name.find_first_of("0123456789,:"), name.size()));
+  for (const std::string_view ending : {" ", "v", "Version", " "})
+    while (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  return name;
 }
 
 std::string mpi_thread_level() {

@@ -8,6 +8,10 @@ namespace rondo::transport {
 /// be called at any time.
 std::string mpi_library_version();
 
+/// Which MPI that is, whatever its version: "Open MPI", "MPICH", "Intel(R) MPI Library". May be
+/// called at any time.
+std::string mpi_library_name();
+
 /// "MPI_THREAD_MULTIPLE", … as MPI provides it. MPI must be running.
 std::string mpi_thread_level();
 

@@ -51,7 +51,7 @@ class MpiTransport final : public Transport, private FinalizeListener {
   Rank rank() const override { return rank_; }
   int size() const override { return size_; }
   const Topology& topology() const override { return *topology_; }
-  std::string name() const override { return "MPI"; }
+  std::string name() const override { return mpi_library_name(); }
 
   Ticket send(Rank peer, Tag tag, const void* data, std::size_t bytes) override;
   Ticket receive(Rank peer, Tag tag, void* data, std::size_t bytes,

@@ -51,7 +51,7 @@ class Transport {
   virtual Rank rank() const = 0;
   virtual int size() const = 0;
   virtual const Topology& topology() const = 0;
-  /// "MPI" or "threads", for messages.
+  /// What moves the bytes: "Open MPI", "MPICH", "threads".
   virtual std::string name() const = 0;
 
   /// Starts a message of `bytes` (any size, 0 included) to `peer`, which may be this rank. `data`

@@ -117,7 +117,7 @@ TEST(Failure, TheDeadlineSaysHowFarARankIsThatComputes) {
     else
       std::this_thread::sleep_for(3s);
   });
-  EXPECT_TRUE(mentions(thrown(errors[0]), "rank 1: alive, last operation #4"))
+  EXPECT_TRUE(mentions(thrown(errors[0]), "rank 1: alive, last operation #5"))
       << thrown(errors[0]).text;
 }
 
