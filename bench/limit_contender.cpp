@@ -65,7 +65,7 @@ class LimitContender final : public Contender {
  private:
   struct Allocation {
     SharedBuffer<std::byte> own;
-    std::vector<std::byte*> of_ranks;
+    std::vector<std::shared_ptr<std::byte>> of_ranks;  // what keeps them mapped
   };
 
   /// Where `rank` has what this rank has at `mine`.
@@ -73,7 +73,7 @@ class LimitContender final : public Contender {
     for (const Allocation& allocation : allocations_) {
       const auto offset = mine - allocation.own.data();
       if (offset >= 0 && static_cast<std::size_t>(offset) < allocation.own.size())
-        return allocation.of_ranks[static_cast<std::size_t>(rank)] + offset;
+        return allocation.of_ranks[static_cast<std::size_t>(rank)].get() + offset;
     }
     return nullptr;
   }
