@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -59,6 +60,20 @@ std::vector<Case> some_cases(Collective collective, int size, int stride) {
   return thin_out(full_product(collective, size), stride * kSanitizerStride);
 }
 
+/// Within one node.
+std::vector<const char*> expected_ways(Collective collective) {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::broadcast:
+    case Collective::reduce_scatter:
+    case Collective::allgather:
+      return {"node, small", "node, copying", "node, direct"};
+    default:
+      return {};
+  }
+}
+
 /// Runs the cases and reports the ranks' faults; returns each case's digest on each rank.
 std::vector<std::vector<std::uint64_t>> digests_of(const Setting& setting,
                                                    const std::vector<Case>& cases) {
@@ -72,9 +87,17 @@ std::vector<std::vector<std::uint64_t>> digests_of(const Setting& setting,
                     },
                     {.algorithm = setting.algorithm});
   std::vector<std::vector<std::uint64_t>> digests;
-  for (const Findings& found : findings) {
+  std::set<std::string> algorithms;
+  for (Findings& found : findings) {
+    algorithms.merge(found.algorithms);
     for (const std::string& fault : found.faults) ADD_FAILURE() << fault;
     digests.push_back(found.digests);
+  }
+  const bool is_complete = setting.stride * kSanitizerStride == 1;
+  const bool is_one_node = setting.topology.nodes() == 1 && setting.topology.size() > 1;
+  if (is_complete && is_one_node) {
+    for (const char* way : expected_ways(cases.front().collective))
+      EXPECT_TRUE(algorithms.contains(way)) << way << " was never taken";
   }
   return digests;
 }

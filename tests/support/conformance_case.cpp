@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory_resource>
 #include <numeric>
 
 #include <fmt/core.h>
+#include <rondo/shared_buffer.hpp>
 
 #include "support/pattern.hpp"
 
@@ -179,6 +181,26 @@ std::size_t misalignment_of(const Case& c, bool of_input) {
   return of_input ? 1 : 3;
 }
 
+/// What SharedAllocator gives.
+class SharedResource final : public std::pmr::memory_resource {
+  void* do_allocate(std::size_t bytes, std::size_t) override {
+    return rondo::detail::allocate_shared(bytes);
+  }
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t) override {
+    rondo::detail::free_shared(memory, bytes);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override {
+    return dynamic_cast<const SharedResource*>(&other) != nullptr;
+  }
+};
+
+/// Input and output of calls, each with memory of its own.
+struct Buffers {
+  explicit Buffers(std::pmr::memory_resource* resource) : input(resource), output(resource) {}
+  GuardedMemory input;
+  GuardedMemory output;
+};
+
 /// Runs cases on one rank, reusing its memory.
 class Runner {
  public:
@@ -194,6 +216,7 @@ class Runner {
     return reduces(c.collective) ? pattern_of(c.op) : Pattern::any_bits;
   }
   void prepare(const Case& c, const Shape& shape);
+  void choose_memory(const Case& c);
   std::string check_output(const Case& c, const Shape& shape);
   std::string check_rest(const Case& c, const Shape& shape);
   std::string check_moved(const Case& c, const Piece& piece, const std::byte* got);
@@ -201,8 +224,11 @@ class Runner {
 
   Communicator& communicator_;
   const References& references_;
-  GuardedMemory input_memory_;
-  GuardedMemory output_memory_;
+  SharedResource shared_resource_;
+  Buffers ordinary_{std::pmr::new_delete_resource()};
+  Buffers shared_{&shared_resource_};
+  GuardedMemory* input_memory_ = nullptr;
+  GuardedMemory* output_memory_ = nullptr;
   std::vector<std::byte> expected_;
   std::byte* input_ = nullptr;  // where the input lies: perhaps within the output
   std::byte* output_ = nullptr;
@@ -210,16 +236,26 @@ class Runner {
   std::uint64_t digest_ = 0;
 };
 
+void Runner::choose_memory(const Case& c) {
+  const bool is_odd_one = c.memory == Memory::shared_but_on_one_rank &&
+                          communicator_.rank() == static_cast<Rank>(c.count % communicator_.size());
+  const bool shares_input = c.memory != Memory::ordinary && !is_odd_one;
+  const bool shares_output = shares_input && c.memory != Memory::shared_inputs;
+  input_memory_ = &(shares_input ? shared_ : ordinary_).input;
+  output_memory_ = &(shares_output ? shared_ : ordinary_).output;
+}
+
 void Runner::prepare(const Case& c, const Shape& shape) {
   const std::size_t element = size_of(c.type);
   nested_ = c.where == Where::in_place && shape.input > 0 && shape.output > 0;
   const bool input_is_larger = shape.input >= shape.output;
+  choose_memory(c);
   const bool has_input = !nested_ || input_is_larger;
   const bool has_output = !nested_ || !input_is_larger;
-  input_memory_.resize(has_input ? shape.input * element : 0, misalignment_of(c, true));
-  output_memory_.resize(has_output ? shape.output * element : 0, misalignment_of(c, false));
-  input_ = has_input ? input_memory_.data() : output_memory_.data() + shape.nested_at * element;
-  output_ = has_output ? output_memory_.data() : input_memory_.data() + shape.nested_at * element;
+  input_memory_->resize(has_input ? shape.input * element : 0, misalignment_of(c, true));
+  output_memory_->resize(has_output ? shape.output * element : 0, misalignment_of(c, false));
+  input_ = has_input ? input_memory_->data() : output_memory_->data() + shape.nested_at * element;
+  output_ = has_output ? output_memory_->data() : input_memory_->data() + shape.nested_at * element;
   const Rank rank = communicator_.rank();
   fill_pattern(c.type, pattern(c), rank, 0, shape.input, input_);
   if (c.collective == Collective::broadcast && rank == c.root)
@@ -264,8 +300,8 @@ std::string Runner::check_moved(const Case& c, const Piece& piece, const std::by
 
 /// Everything but the output must be as it was.
 std::string Runner::check_rest(const Case& c, const Shape& shape) {
-  if (!input_memory_.intact()) return "something was written outside the input's memory";
-  if (!output_memory_.intact()) return "something was written outside the output's memory";
+  if (!input_memory_->intact()) return "something was written outside the input's memory";
+  if (!output_memory_->intact()) return "something was written outside the output's memory";
   const bool output_within_input = nested_ && shape.input >= shape.output;
   if (nested_ && !output_within_input) return {};
   expect_pattern(c, communicator_.rank(), 0, shape.input);
@@ -295,6 +331,9 @@ std::string Case::describe() const {
   if (wire == Wire::narrow) text += ", narrow";
   if (scale != 1.0) text += fmt::format(", scaled by {}", scale);
   if (deterministic) text += ", deterministic";
+  if (memory == Memory::shared) text += ", in shared memory";
+  if (memory == Memory::shared_inputs) text += ", from shared memory";
+  if (memory == Memory::shared_but_on_one_rank) text += ", in shared memory but on one rank";
   return text;
 }
 
@@ -355,6 +394,7 @@ Findings run_cases(Communicator& communicator, std::span<const Case> cases,
   for (const Case& c : cases) {
     const std::string fault = runner.run(c);
     findings.digests.push_back(runner.output_digest());
+    findings.algorithms.emplace(communicator.last_algorithm());
     if (!fault.empty() && findings.faults.size() < Findings::kMostFaults)
       findings.faults.push_back(fmt::format("rank {} of {}: {}: {}", communicator.rank(),
                                             communicator.size(), c.describe(), fault));

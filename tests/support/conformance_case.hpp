@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,11 @@ enum class Where : std::uint8_t { out_of_place, in_place };
 /// Where buffers begin, behind a 64-byte boundary.
 enum class Alignment : std::uint8_t { aligned, one_element, odd_byte };
 
+/// Which buffers lie in memory that the ranks of a node share: the way that they take within a node
+/// depends on it.
+enum class Memory : std::uint8_t { ordinary, shared, shared_inputs, shared_but_on_one_rank };
+inline constexpr int kMemories = 4;
+
 /// One call of a collective, with every argument that the suite varies.
 struct Case {
   Collective collective = Collective::allreduce;
@@ -40,6 +46,7 @@ struct Case {
   Wire wire = Wire::wide;
   double scale = 1.0;
   bool deterministic = false;
+  Memory memory = Memory::ordinary;
 
   std::string describe() const;
   Options options() const;
@@ -66,6 +73,7 @@ class References {
 struct Findings {
   std::vector<std::uint64_t> digests;  // of the output of each case
   std::vector<std::string> faults;     // in words, at most kMostFaults of them
+  std::set<std::string> algorithms;    // that have served
 
   static constexpr std::size_t kMostFaults = 10;
 };

@@ -78,6 +78,7 @@ void draw_the_rest(Case& c, bool can_be_deterministic, int ranks, std::uint64_t 
   c.alignment = static_cast<Alignment>(draw(3));
   c.segment_bytes = segments[draw(segments.size())];
   if (has_root(c.collective)) c.root = static_cast<Rank>(draw(ranks));
+  c.memory = static_cast<Memory>(draw(kMemories));
   if (!reduces(c.collective)) return;
   if (is_floating(c.type) && draw(4) == 0) c.scale = kScale;
   if (can_be_deterministic) c.deterministic = draw(2) == 0;
@@ -165,7 +166,19 @@ std::vector<Variant> variants(bool reducing) {
   return result;
 }
 
-enum Factor { kVariant, kCount, kType, kWhere, kAlignment, kRoot, kSegment, kOp, kMode, kScaled };
+enum Factor {
+  kVariant,
+  kCount,
+  kType,
+  kWhere,
+  kAlignment,
+  kRoot,
+  kSegment,
+  kMemory,
+  kOp,
+  kMode,
+  kScaled
+};
 enum Mode { kWide, kNarrow, kDeterministic, kModes };
 
 bool goes_together(const Variant& variant, int factor, int value) {
@@ -211,6 +224,7 @@ Case case_of(const Row& row, const Variant& variant, int ranks) {
   c.root = row[kRoot];
   const auto& segments = c.count < kLargePrimeBlock ? kSmallSegments : kLargeSegments;
   c.segment_bytes = segments[row[kSegment]];
+  c.memory = static_cast<Memory>(row[kMemory]);
   if (!reduces(c.collective)) return c;
   c.op = static_cast<ReduceOp>(row[kOp]);
   c.wire = row[kMode] == kNarrow ? Wire::narrow : Wire::wide;
@@ -222,7 +236,8 @@ Case case_of(const Row& row, const Variant& variant, int ranks) {
 void add_covering_cases(bool reducing, int ranks, std::vector<Case>& cases) {
   const std::vector<Variant> all = variants(reducing);
   const int count_sizes = static_cast<int>(counts(Collective::allreduce, ranks).size());
-  std::vector<int> sizes{static_cast<int>(all.size()), count_sizes, kDataTypes, 2, 3, ranks, 3};
+  std::vector<int> sizes{
+      static_cast<int>(all.size()), count_sizes, kDataTypes, 2, 3, ranks, 3, kMemories};
   if (reducing) sizes.insert(sizes.end(), {kReduceOps, kModes, 2});
   const PairAllowed allowed = [&](int f, int a, int g, int b) {
     if (f == kVariant) return goes_together(all[a], g, b);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -12,10 +13,12 @@
 namespace rondo::testing {
 
 /// Memory between two guards that nobody may write, at any distance from a 64-byte boundary. Under
-/// the address sanitizer the guards can't even be read. Keeps its memory from one use to the next.
+/// the address sanitizer the guards can't even be read. Keeps its memory from one use to the next;
+/// where that comes from can be chosen.
 class GuardedMemory {
  public:
-  GuardedMemory() = default;
+  explicit GuardedMemory(std::pmr::memory_resource* resource = std::pmr::get_default_resource())
+      : storage_(resource) {}
   GuardedMemory(std::size_t bytes, std::size_t misalignment) { resize(bytes, misalignment); }
   GuardedMemory(GuardedMemory&&) = default;
   GuardedMemory& operator=(GuardedMemory&&) = default;
@@ -63,7 +66,7 @@ class GuardedMemory {
   void lift_guards() {}
 #endif
 
-  std::vector<std::byte> storage_;
+  std::pmr::vector<std::byte> storage_;
   std::size_t head_ = 0;  // where the first guard begins, in storage_
   std::size_t data_ = 0;  // where the memory begins, in storage_
   std::size_t bytes_ = 0;
