@@ -18,19 +18,23 @@ constexpr unsigned kStreamedBetweenLooks = 256;
 
 }  // namespace
 
+bool StoreChoice::is_next_plain() { return !stream_ || ++streamed_ % kStreamedBetweenLooks == 0; }
+
+void StoreChoice::time(std::size_t bytes, double seconds) {
+  const bool slow = static_cast<double>(bytes) < kSlow * seconds;
+  slow_ = slow ? slow_ + 1 : 0;
+  stream_ = stream_ ? slow : slow_ >= kSlowInARow;
+}
+
 void SharedStores::copy(const void* source, void* target, std::size_t bytes) {
   if (bytes < kWorthTiming) {
     if (bytes > 0) std::memcpy(target, source, bytes);
     return;
   }
-  if (stream_ && ++streamed_ % kStreamedBetweenLooks != 0)
-    return core::stream_copy(source, target, bytes);
+  if (!choice_.is_next_plain()) return core::stream_copy(source, target, bytes);
   const Clock::time_point start = Clock::now();
   std::memcpy(target, source, bytes);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const bool slow = static_cast<double>(bytes) < kSlow * seconds;
-  slow_ = slow ? slow_ + 1 : 0;
-  stream_ = stream_ ? slow : slow_ >= kSlowInARow;
+  choice_.time(bytes, std::chrono::duration<double>(Clock::now() - start).count());
 }
 
 }  // namespace rondo::collectives

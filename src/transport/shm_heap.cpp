@@ -20,7 +20,7 @@ constexpr std::size_t kLargestPooled =
     std::size_t{256} * 1024;  // larger pieces have segments of their own
 
 void* ordinary_memory(std::size_t bytes) {
-  if (bytes > std::numeric_limits<std::size_t>::max() - kAlignment) throw std::bad_alloc();
+  if (bytes > std::numeric_limits<std::ptrdiff_t>::max()) throw std::bad_alloc();
   void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

@@ -91,7 +91,7 @@ TEST(SharedHeap, WhatIsFarTooMuchIsRefused) {
   limit_segments(0);
   for (const std::size_t bytes :
        {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() - 4'000,
-        std::numeric_limits<std::size_t>::max() / 2})
+        std::numeric_limits<std::size_t>::max() / 2 + 1})
     EXPECT_THROW(heap().allocate(bytes), std::bad_alloc) << bytes;
   limit_segments(std::numeric_limits<std::size_t>::max());
 }
