@@ -33,6 +33,7 @@ test_packages=(
   iproute2     # hosts as network namespaces
   python3      # the layer check, and tests that start jobs
   python3-matplotlib
+  spin         # checks the models of what ranks tell through shared memory
   clang-format
   clang-tidy
 )
