@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <rondo/communicator.hpp>
+#include <rondo/shared_buffer.hpp>
 
 #include "collectives/registry.hpp"
 #include "engine/session.hpp"
@@ -117,6 +118,36 @@ TEST(ConformanceOnMpi, AnAllreduceAllocatesNothingOnceWarm) {
         const std::size_t made = allocations_of_this_thread() - before;
         expect(made == 0, "100 calls of {} of {} elements made {} allocations", algorithm.name,
                count, made);
+      }
+    }
+  });
+}
+
+/// Each collective that the ranks of a node do among themselves.
+void collectives_of_a_node(Communicator& world, std::span<float> all, std::span<float> block) {
+  world.allreduce(all, ReduceOp::avg);
+  world.reduce(Buffer(all), world.rank() == 0 ? Buffer(all) : Buffer(), ReduceOp::sum, 0);
+  world.broadcast(all, world.size() - 1);
+  world.reduce_scatter(Buffer(all), Buffer(block), ReduceOp::max);
+  world.allgather(Buffer(block), Buffer(all));
+  world.barrier();
+}
+
+TEST(ConformanceOnMpi, CollectivesWithinANodeAllocateNothingOnceWarm) {
+  on_all_ranks([](Communicator& world) {
+    for (const std::size_t block : {std::size_t{3}, std::size_t{50'000}}) {
+      const std::size_t count = block * static_cast<std::size_t>(world.size());
+      std::vector<float> ordinary(count + block);
+      SharedBuffer<float> shared(world, count + block);
+      for (const std::span<float> memory : {std::span(ordinary), shared.span()}) {
+        const auto call = [&] {
+          collectives_of_a_node(world, memory.first(count), memory.subspan(count));
+        };
+        for (int i = 0; i < 3; ++i) call();
+        const std::size_t before = allocations_of_this_thread();
+        for (int i = 0; i < 10; ++i) call();
+        const std::size_t made = allocations_of_this_thread() - before;
+        expect(made == 0, "blocks of {}: {} allocations", block, made);
       }
     }
   });

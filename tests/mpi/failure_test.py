@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Runs failure_program on 2 to 5 ranks, lets one rank go wrong at a random moment, and checks how the
-job ends: in time, with a status that is not 0, and with a message that names the rank and the fault.
+job ends: in time, with a status that is not 0, with a message that names the rank and the fault, and
+without leaving a process or a file in shared memory.
 
 usage: failure_test.py PROGRAM SEED FAULT... -- LAUNCHER...
 where LAUNCHER starts a job when "-n N PROGRAM" is added to it."""
 
 import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -27,11 +29,34 @@ SIGNS = {
 
 def run(program, launcher, fault, ranks, bad, step):
     command = launcher + ["-n", str(ranks), program, fault, str(bad), str(step)]
-    environment = dict(os.environ, RONDO_TIMEOUT=str(TIMEOUT))
+    mark = f"TEST_JOB={os.getpid()}-{fault}-{step}"
+    name, _, value = mark.partition("=")
+    environment = dict(os.environ, RONDO_TIMEOUT=str(TIMEOUT), **{name: value})
     begin = time.monotonic()
     job = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
-    return job.returncode, job.stdout, time.monotonic() - begin
+    seconds = time.monotonic() - begin
+    return job.returncode, job.stdout, seconds, left_behind(mark)
+
+
+def left_behind(mark):
+    """Processes of the job, and its files in shared memory, a while after its end."""
+    end = time.monotonic() + SLACK
+    while True:
+        left = [f"process {path.parent.name} is still there" for path in
+                pathlib.Path("/proc").glob("[0-9]*/environ") if has_mark(path, mark)]
+        left += [f"/dev/shm/{name} is still there" for name in os.listdir("/dev/shm")
+                 if "rondo" in name]
+        if not left or time.monotonic() > end:
+            return left
+        time.sleep(0.1)
+
+
+def has_mark(path, mark):
+    try:
+        return mark.encode() in path.read_bytes()
+    except OSError:  # it has just ended
+        return False
 
 
 def complaints(fault, ranks, bad, status, output, seconds):
@@ -62,8 +87,8 @@ def main():
         ranks = draw.randint(2, 5)
         bad = draw.randrange(ranks)
         step = draw.randint(1, 150)
-        status, output, seconds = run(program, launcher, fault, ranks, bad, step)
-        wrong = list(complaints(fault, ranks, bad, status, output, seconds))
+        status, output, seconds, left = run(program, launcher, fault, ranks, bad, step)
+        wrong = list(complaints(fault, ranks, bad, status, output, seconds)) + left
         print(f"{fault}: rank {bad} of {ranks} at step {step}: "
               f"status {status} after {seconds:.1f} s{': ' + '; '.join(wrong) if wrong else ''}")
         if wrong:
