@@ -9,6 +9,7 @@
 
 #include <rondo/error.hpp>
 
+#include "bytes_option.hpp"
 #include "collectives/registry.hpp"
 
 namespace rondo::bench {
@@ -67,25 +68,15 @@ std::string check_impl(const std::string& impl) {
       impl, names);
 }
 
-/// Bytes, with or without a unit. (CLI11's own validator lets a negative number wrap around.)
-CLI::Validator as_bytes() {
-  const CLI::AsSizeValue size(false);
-  return CLI::Validator(
-      [size](std::string& text) {
-        return text.starts_with('-') ? std::string("must not be negative") : size(text);
-      },
-      "BYTES");
-}
-
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--collective", arguments.collective, "what to measure")
       ->transform(CLI::CheckedTransformer(collectives_by_name()))
       ->option_text(
           "NAME  allreduce (default), reduce_scatter, allgather, broadcast, reduce, barrier");
   app.add_option("--min", arguments.min_bytes, "smallest message (default 8)")
-      ->transform(as_bytes());
+      ->transform(tools::as_bytes());
   app.add_option("--max", arguments.max_bytes, "largest message (default 64M)")
-      ->transform(as_bytes());
+      ->transform(tools::as_bytes());
   app.add_option("--factor", arguments.factor, "each size is so many times the last (default 2)")
       ->check(CLI::Range(2, 1 << 20));
   app.add_option("--dtype", arguments.types, "f32 (default), bf16, …, separated by commas")

@@ -40,9 +40,10 @@ class Contender {
 
 /// MPI's own collectives on MPI_COMM_WORLD, as an MPI program without Rondo would call them.
 std::unique_ptr<Contender> make_mpi();
-/// Rondo; buffers that the node's ranks share, if `shared`; always by `algorithm`, unless empty.
+/// Rondo; buffers that the node's ranks share, if `shared`; always by `algorithm`, unless empty,
+/// and in segments of so many bytes, unless 0.
 std::unique_ptr<Contender> make_rondo(std::string name, Communicator& world, bool shared,
-                                      std::string algorithm);
+                                      std::string algorithm, std::size_t segment_bytes = 0);
 /// What memory allows on one node: every rank combines its slice of all inputs into all outputs,
 /// and nobody waits for anybody. All-reduce only.
 std::unique_ptr<Contender> make_limit(Communicator& world);

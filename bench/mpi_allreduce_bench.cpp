@@ -139,17 +139,6 @@ Meta meta_of(const Arguments& arguments, Communicator* world) {
           .command = arguments.command};
 }
 
-/// Before anything is measured, so that no result is lost for want of a place. What the file holds
-/// stays until it is replaced.
-void check_writable(const std::string& path) {
-  if (path.empty()) return;
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorCode::usage, fmt::format("'{}' is a folder; name a file", path));
-  const std::string beside = path + ".tmp";  // where replace_file() writes
-  core::OutputFile(beside, core::OutputFile::Mode::replace).close();
-  std::filesystem::remove(beside);
-}
-
 /// Says which implementations can't do this.
 void print_missing(const Arguments& arguments, const Workload& work, const std::vector<Row>& rows) {
   for (const std::string& impl : arguments.impls)
@@ -188,8 +177,9 @@ int run(const Arguments& arguments, Communicator* world) {
   const bool speaks = world_rank() == 0;
   const Meta meta = meta_of(arguments, world);
   if (speaks) {
-    check_writable(arguments.json);
-    check_writable(arguments.csv);
+    // Before anything is measured, so that no result is lost for want of a place.
+    for (const std::string& path : {arguments.json, arguments.csv})
+      if (!path.empty()) core::check_replaceable(path);
     print_head(meta);
   }
   Field field(arguments, world);

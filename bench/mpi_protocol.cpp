@@ -13,13 +13,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kBatched = 16 * 1024;  // bytes; a clock reads larger messages well enough
-constexpr int kBatch = 100;
+constexpr int kBatch = 100;                          // the most
 constexpr std::size_t kInTurn = 256 * 1024;          // bytes of buffers used in turn
 constexpr std::size_t kInPlace = kBatch * kBatched;  // the same in place, where each is used once
 constexpr std::size_t kLine = 64;
-constexpr int kWarmUp = 2;  // iterations that don't count
-constexpr int kFewest = 7;
 constexpr int kMost = 10'000;
 
 volatile std::uint64_t seen = 0;
@@ -118,18 +115,18 @@ std::vector<Row> Protocol::measure(const Workload& work, const Budget& budget) {
   }
   const Contents contents(work);
   const Clock::time_point start = Clock::now();
-  const int most = budget.iterations > 0 ? budget.iterations + kWarmUp : kMost;
+  const int most = budget.iterations > 0 ? budget.iterations + budget.warm_up : kMost;
   int goes_on = taking_part.empty() ? 0 : 1;
   for (int iteration = 0; goes_on != 0; ++iteration) {
     // Each goes first as often as any other: what ran before leaves its traces.
     std::rotate(taking_part.begin(), taking_part.begin() + 1, taking_part.end());
     for (Entry* entry : taking_part) {
-      sample(*entry, work, contents, budget.cold);
-      if (iteration < kWarmUp) entry->times.clear();
+      sample(*entry, work, contents, budget);
+      if (iteration < budget.warm_up) entry->times.clear();
     }
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     const bool time_left = budget.iterations > 0 || elapsed.count() < budget.seconds ||
-                           iteration + 1 < kWarmUp + kFewest;
+                           iteration + 1 < budget.warm_up + budget.fewest;
     goes_on = iteration + 1 < most && time_left ? 1 : 0;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
@@ -145,15 +142,16 @@ std::vector<Row> Protocol::measure(const Workload& work, const Budget& budget) {
   return rows;
 }
 
-void Protocol::sample(Entry& entry, const Workload& work, const Contents& contents, bool cold) {
+void Protocol::sample(Entry& entry, const Workload& work, const Contents& contents,
+                      const Budget& budget) {
   const Buffers buffers(entry.input, entry.output, work, capacity_);
-  const int batch = work.bytes() <= kBatched && !cold ? kBatch : 1;
+  const int batch = work.bytes() <= kBatched && !budget.cold ? std::min(budget.batch, kBatch) : 1;
   const std::size_t used =
       std::min<std::size_t>(buffers.in_turn(), static_cast<std::size_t>(batch));
   turn_ += used;
   for (std::size_t i = 0; i < used; ++i)
     contents.write(turn_ + i, buffers.input(i), buffers.output(i));
-  if (cold) fill_caches();
+  if (budget.cold) fill_caches();
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
   const Clock::time_point start = Clock::now();

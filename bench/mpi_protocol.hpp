@@ -11,11 +11,17 @@
 
 namespace rondo::bench {
 
+/// Bytes; a clock reads single operations on larger messages well enough.
+inline constexpr std::size_t kBatched = std::size_t{16} * 1024;
+
 /// How long to measure one workload.
 struct Budget {
   double seconds = 0.5;  // for all contenders together
   int iterations = 0;    // if not 0: so many, however long they take
   bool cold = false;     // the caches are filled with something else before each sample
+  int warm_up = 2;       // iterations that don't count
+  int fewest = 7;        // iterations that count, however long they take
+  int batch = 100;       // operations of a sample of up to 16 KiB
 };
 
 /// What one contender took for one workload; times in microseconds, of the slowest rank each.
@@ -60,7 +66,7 @@ class Protocol {
     std::string algorithm{};
   };
 
-  void sample(Entry& entry, const Workload& work, const Contents& contents, bool cold);
+  void sample(Entry& entry, const Workload& work, const Contents& contents, const Budget& budget);
   void fill_caches();
 
   std::vector<Entry> entries_;

@@ -10,12 +10,14 @@ namespace {
 
 class RondoContender final : public Contender {
  public:
-  RondoContender(std::string name, Communicator& world, bool shared, std::string algorithm)
+  RondoContender(std::string name, Communicator& world, bool shared, std::string algorithm,
+                 std::size_t segment_bytes)
       : Contender(std::move(name)),
         world_(world),
         shared_(shared),
         algorithm_(std::move(algorithm)) {
     options_.algorithm = algorithm_;
+    options_.segment_bytes = segment_bytes;
   }
 
   bool supports(const Workload& work) const override {
@@ -63,8 +65,9 @@ class RondoContender final : public Contender {
 }  // namespace
 
 std::unique_ptr<Contender> make_rondo(std::string name, Communicator& world, bool shared,
-                                      std::string algorithm) {
-  return std::make_unique<RondoContender>(std::move(name), world, shared, std::move(algorithm));
+                                      std::string algorithm, std::size_t segment_bytes) {
+  return std::make_unique<RondoContender>(std::move(name), world, shared, std::move(algorithm),
+                                          segment_bytes);
 }
 
 }  // namespace rondo::bench

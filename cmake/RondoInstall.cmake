@@ -35,7 +35,7 @@ foreach(module rondo rondo-train)
   install(FILES ${PROJECT_BINARY_DIR}/${module}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-foreach(program rondo-plan rondo-info train_linear)
+foreach(program rondo-plan rondo-info rondo-tune train_linear)
   if(TARGET ${program})
     install(TARGETS ${program})
   endif()

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <rondo/error.hpp>
 
+#include "bytes_option.hpp"
 #include "collectives/pieces.hpp"
 #include "collectives/registry.hpp"
 #include "collectives/simulate.hpp"
@@ -52,16 +53,6 @@ std::map<std::string, Collective> collectives_by_name() {
   return names;
 }
 
-/// Bytes, with or without a unit. (CLI11's own validator lets a negative number wrap around.)
-CLI::Validator as_bytes() {
-  const CLI::AsSizeValue size(false);
-  return CLI::Validator(
-      [size](std::string& text) {
-        return text.starts_with('-') ? std::string("must not be negative") : size(text);
-      },
-      "BYTES");
-}
-
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("algorithm", arguments.algorithm, "Its name, such as ring; --list shows all");
   app.add_option("--collective", arguments.collective, "What it does")
@@ -76,10 +67,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--rank", arguments.rank, "Show this rank only")->check(CLI::NonNegativeNumber);
   Scenario& scenario = arguments.scenario;
   app.add_option("--bytes", scenario.bytes, "Size of the message, such as 4096, 64kb or 8mb")
-      ->transform(as_bytes())
+      ->transform(tools::as_bytes())
       ->default_str("1mb");
   app.add_option("--segment", scenario.segment, "Largest message; 0 leaves every step whole")
-      ->transform(as_bytes())
+      ->transform(tools::as_bytes())
       ->default_str("0");
   app.add_option("--window", scenario.window, "Segments in flight between two ranks")
       ->check(CLI::Range(1, 1024))

@@ -87,8 +87,11 @@ std::string resolve(const std::string& path) {
   return error ? path : target.string();
 }
 
+/// Where the new contents of a file are written.
+std::string temporary_for(const std::string& target) { return target + ".tmp"; }
+
 /// Renaming over a device or a pipe would destroy it.
-void check_replaceable(const std::string& path) {
+void check_regular(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
     throw Error(ErrorCode::system,
@@ -116,9 +119,9 @@ void sync_directory_of(const std::string& path) {
 }  // namespace
 
 void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
-  check_replaceable(path);
+  check_regular(path);
   const std::string target = resolve(path);
-  const std::string temporary = target + ".tmp";
+  const std::string temporary = temporary_for(target);
   try {
     write_and_sync(temporary, pieces);
     if (::rename(temporary.c_str(), target.c_str()) != 0) throw_system("replace", path, errno);
@@ -127,6 +130,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
     throw;
   }
   sync_directory_of(target);
+}
+
+void check_replaceable(const std::string& path) {
+  check_regular(path);
+  const std::string temporary = temporary_for(resolve(path));
+  OutputFile(temporary, OutputFile::Mode::replace).close();
+  ::unlink(temporary.c_str());
 }
 
 }  // namespace rondo::core

@@ -37,4 +37,8 @@ class OutputFile {
 /// only the last step, syncing the directory, failed.
 void replace_file(const std::string& path, std::span<const std::string_view> pieces);
 
+/// Throws Error(system) as replace_file() would, before there is anything to write: what the file
+/// holds stays.
+void check_replaceable(const std::string& path);
+
 }  // namespace rondo::core

@@ -141,7 +141,7 @@ class BadUsage(AllreduceBench):
                 ("--factor", "--factor", "1"),
                 ("excludes", "--seconds", "1", "--iterations", "1"),
                 ("nothing to measure", "--impl", "mpi", "--dtype", "bf16", "--max", "8"),
-                ("is a folder", "--json", "/tmp"),
+                ("not a regular file", "--json", "/tmp"),
                 ("/nowhere/rows.json", "--json", "/nowhere/rows.json")]:
             with self.subTest(arguments=arguments):
                 self.refuses(word, *arguments)
