@@ -221,7 +221,8 @@ void Executor::run_local_piece(int index, std::size_t offset, std::size_t elemen
     case StepKind::copy: {
       const std::byte* source = at(step.source, step.value, from);
       std::byte* target = at(step.target, step.value, to);
-      if (step.value == Value::partial && step.source.space == Space::input)
+      if (step.value == Value::partial && step.source.space == Space::input &&
+          operands_.input_value == Value::finished)
         arithmetic.load(source, target, elements);
       else if (source != target)
         std::memcpy(target, source, elements * arithmetic.bytes_of(step.value));
@@ -259,16 +260,13 @@ void Executor::finish_elements(int index, std::size_t elements) {
 /// them first.
 std::byte* Executor::at(const Place& place, Value value, std::size_t element) const {
   const std::size_t bytes = operands_.arithmetic.bytes_of(value);
-  const auto within = [&](const Window& window) {
-    return window.data + (element - window.origin) * operands_.arithmetic.bytes_of(Value::finished);
-  };
   switch (place.space) {
     case Space::input:
-      return within(operands_.input);
+      return operands_.input.at(element, operands_.arithmetic.bytes_of(operands_.input_value));
     case Space::output:
       if (value == Value::partial && !operands_.partials_in_output)
         return partials_ + element * bytes;
-      return within(operands_.output);
+      return operands_.output.at(element, operands_.arithmetic.bytes_of(Value::finished));
     case Space::scratch:
       return scratch_ + element * bytes;
   }

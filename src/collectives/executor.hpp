@@ -21,6 +21,8 @@ struct Operands {
   const Layout* input_layout = nullptr;
   const Layout* output_layout = nullptr;
   Arithmetic arithmetic;
+  /// What the input holds: elements, or partial values already.
+  Value input_value = Value::finished;
   /// Partial values of output blocks lie in the output itself; else in memory of the executor's.
   bool partials_in_output = false;
   std::size_t segment_bytes = 0;

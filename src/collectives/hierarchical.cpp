@@ -1,6 +1,7 @@
 #include "collectives/hierarchical.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -34,10 +35,8 @@ Hierarchical::~Hierarchical() {
 void Hierarchical::start(const HierarchicalOperands& operands) {
   operands_ = operands;
   trusts_sizes_ = false;
-  const DataType partial = accumulator_of(operands.type);
-  const ReduceOp op = operands.op == ReduceOp::avg ? ReduceOp::sum : operands.op;
-  lane_arithmetic_ = Arithmetic(partial, op, 1, 1.0, false);
-  partial_bytes_ = rondo::size_of(partial);
+  partial_bytes_ = operands.arithmetic.bytes_of(Value::partial);
+  element_bytes_ = operands.arithmetic.bytes_of(Value::finished);
 
   const std::size_t longest = slice_of(0).count;
   const std::size_t line = std::max<std::size_t>(1, kLine / partial_bytes_);
@@ -58,7 +57,7 @@ void Hierarchical::start(const HierarchicalOperands& operands) {
 
 /// The slices are whole cache lines, and alike on all nodes.
 Slice Hierarchical::slice_of(int lane) const {
-  const std::size_t line = std::max<std::size_t>(1, kLine / rondo::size_of(operands_.type));
+  const std::size_t line = std::max<std::size_t>(1, kLine / element_bytes_);
   const std::size_t share =
       divide_up(divide_up(operands_.count, static_cast<std::size_t>(lanes_)), line) * line;
   const std::size_t begin = std::min(operands_.count, static_cast<std::size_t>(lane) * share);
@@ -71,22 +70,29 @@ Slice Hierarchical::chunk_of(int lane, std::size_t chunk) const {
   return {slice.begin + begin, std::min(chunk_elements_, slice.count - begin)};
 }
 
+/// For this rank's slice: partial values, and what becomes of them; in one place where they are of
+/// one type.
 void Hierarchical::reserve_lane_memory() {
-  const std::size_t bytes = slice_of(arena_.self()).count * partial_bytes_;
+  const std::size_t count = slice_of(arena_.self()).count;
+  const std::size_t results = count * element_bytes_;
+  const std::size_t partials =
+      operands_.arithmetic.partial_is_element() ? 0 : round_up(count * partial_bytes_);
+  const std::size_t bytes = partials + results;
   if (bytes > memory_.bytes) {
     SharedHeap& heap = SharedHeap::instance();
     if (memory_.data != nullptr) heap.deallocate(memory_.data, memory_.bytes);
     memory_ = {};
     memory_ = {static_cast<std::byte*>(heap.allocate(bytes)), bytes};
   }
-  const transport::Location place = SharedHeap::instance().find(memory_.data, memory_.bytes);
+  results_ = memory_.data + partials;
+  const transport::Location place = SharedHeap::instance().find(results_, results);
   if (bytes > 0 && place.is_private())
     throw Error(ErrorCode::system,
                 fmt::format("no shared memory for {} bytes of intermediate results; give the job "
                             "more memory, or set RONDO_SHM=off",
                             bytes));
   arena_.mine().lane_memory = place;
-  arena_.mine().lane_bytes = memory_.bytes;
+  arena_.mine().lane_bytes = results;
 }
 
 void Hierarchical::start_scatter() {
@@ -97,7 +103,7 @@ void Hierarchical::start_scatter() {
   NodeOperands operands;
   operands.shape = {.collective = Collective::reduce_scatter,
                     .ranks = arena_.size(),
-                    .element_bytes = rondo::size_of(operands_.type),
+                    .element_bytes = element_bytes_,
                     .blocks = &blocks_,
                     .count = operands_.count};
   operands.arithmetic = operands_.arithmetic;
@@ -151,11 +157,12 @@ void Hierarchical::start_chunk(std::size_t chunk) {
   flight.layout.set_even(range.count, operands_.lane_program->blocks());
   Operands operands;
   operands.input = {memory_.data + offset * partial_bytes_, 0};
-  operands.output = operands.input;
+  operands.input_value = Value::partial;
+  operands.output = {results_ + offset * element_bytes_, 0};
   operands.input_layout = &flight.layout;
   operands.output_layout = &flight.layout;
-  operands.arithmetic = lane_arithmetic_;
-  operands.partials_in_output = true;
+  operands.arithmetic = operands_.arithmetic;
+  operands.partials_in_output = operands_.arithmetic.partial_is_element();
   operands.segment_bytes = operands_.segment_bytes;
   operands.tag_base = operands_.tag_bases[chunk % kAtOnce];
   flight.executor.start(*operands_.lane_program, operands);
@@ -178,9 +185,9 @@ bool Hierarchical::step_collect() {
 
 /// Null where it is smaller than it must be: the ranks disagree, which will soon be known.
 std::shared_ptr<const std::byte> Hierarchical::memory_of(int lane) {
-  if (lane == arena_.self()) return {std::shared_ptr<void>(), memory_.data};
+  if (lane == arena_.self()) return {std::shared_ptr<void>(), results_};
   const NodeArea& area = arena_.of(lane);
-  if (area.lane_bytes < slice_of(lane).count * partial_bytes_) return nullptr;
+  if (area.lane_bytes < slice_of(lane).count * element_bytes_) return nullptr;
   return arena_.mapped().at(area.lane_memory);
 }
 
@@ -189,9 +196,9 @@ bool Hierarchical::collect(Slice chunk, int lane) {
   if (chunk.count == 0) return true;
   const std::shared_ptr<const std::byte> memory = memory_of(lane);
   if (memory == nullptr) return false;
-  operands_.arithmetic.finish(memory.get() + (chunk.begin - slice_of(lane).begin) * partial_bytes_,
-                              operands_.output + chunk.begin * rondo::size_of(operands_.type),
-                              chunk.count);
+  std::memcpy(operands_.output + chunk.begin * element_bytes_,
+              memory.get() + (chunk.begin - slice_of(lane).begin) * element_bytes_,
+              chunk.count * element_bytes_);
   return true;
 }
 

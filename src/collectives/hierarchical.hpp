@@ -20,9 +20,7 @@ namespace rondo::collectives {
 
 /// What an all-reduce over several nodes works on.
 struct HierarchicalOperands {
-  DataType type = DataType::float32;
-  ReduceOp op = ReduceOp::sum;
-  Arithmetic arithmetic;  // of all ranks; its partial values are of accumulator_of(type)
+  Arithmetic arithmetic;  // of all ranks; not narrow
   std::byte* input = nullptr;
   std::byte* output = nullptr;
   std::size_t count = 0;
@@ -45,7 +43,8 @@ struct HierarchicalOperands {
 /// as it is back. A node's lanes send 2(m-1)/m of the message together, m nodes: as little as one
 /// rank a node would. Ranks beyond the lanes help only inside their node.
 ///
-/// Memory: a lane's rank keeps count / lanes partial values of the largest message so far.
+/// Memory: a lane's rank keeps count / lanes partial values of the largest message so far, and as
+/// many results where they are of another type.
 class Hierarchical {
  public:
   static constexpr int kAtOnce = 2;  // chunks on the network
@@ -88,15 +87,16 @@ class Hierarchical {
 
   transport::NodeArena& arena_;
   int lanes_;
-  Arithmetic lane_arithmetic_;
   HierarchicalOperands operands_;
   SharedStores stores_;
   NodeCopying scatter_;
   std::vector<std::size_t> block_counts_;  // of the scatter: a lane's slice for each of its ranks
   Layout blocks_;
   LaneMemory memory_;
+  std::byte* results_ = nullptr;                  // in it
   std::vector<std::unique_ptr<Flight>> flights_;  // kAtOnce, if in a lane; at addresses that stay
   std::size_t partial_bytes_ = 0;
+  std::size_t element_bytes_ = 0;
   std::size_t chunk_elements_ = 0;
   std::size_t chunks_ = 0;
   std::size_t begun_ = 0;               // chunks on or through the network

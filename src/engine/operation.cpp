@@ -191,9 +191,7 @@ void Operation::start_hierarchical(const Call& call, const Terms& terms, const C
   const transport::Tag tag = tag_base(signature_.sequence);
   log_without_plan(choice);
   data_ = Data::hierarchical;
-  part_->hierarchical().start({.type = type,
-                               .op = call.op,
-                               .arithmetic = arithmetic_of(call, terms, type, transport_.size()),
+  part_->hierarchical().start({.arithmetic = arithmetic_of(call, terms, type, transport_.size()),
                                .input = bytes(call.input.data),
                                .output = bytes(call.output.data),
                                .count = call.input.count,
