@@ -33,8 +33,8 @@ class LateViews {
 
   int draw() {
     const auto value = random_();
-    if (value % 16 == 0) return 200;  // now and then, long after the others
-    return 1 + static_cast<int>(value % 8);
+    if (value % 16 == 0) return 50;  // now and then, long after the others
+    return 1 + static_cast<int>(value % 4);
   }
 
   std::minstd_rand random_;

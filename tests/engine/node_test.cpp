@@ -151,5 +151,63 @@ TEST(Node, OneRanksVectorMayGrow) {
   });
 }
 
+/// Elements that tell rank, round and place.
+std::int32_t element(Rank rank, int round, std::size_t i) {
+  return static_cast<std::int32_t>(i * 3) + 1'000'003 * round + 17 * rank;
+}
+
+void fill(std::span<std::int32_t> data, Rank rank, int round) {
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = element(rank, round, i);
+}
+
+void expect_sums(std::span<const std::int32_t> data, int ranks, int round, std::size_t first) {
+  for (std::size_t i = 0; i < data.size(); ++i)
+    ASSERT_EQ(data[i], ranks * element(0, round, first + i) + 17 * ranks * (ranks - 1) / 2) << i;
+}
+
+void expect_of_rank(std::span<const std::int32_t> data, Rank rank, int round) {
+  for (std::size_t i = 0; i < data.size(); ++i) ASSERT_EQ(data[i], element(rank, round, i)) << i;
+}
+
+/// One of each kind, on messages of many pieces; what it works on is the caller's again at once.
+void round_of_collectives(Communicator& world, std::span<std::int32_t> data, int round) {
+  const int ranks = world.size();
+  const Rank root = round % ranks;
+  const std::size_t share = data.size() / static_cast<std::size_t>(ranks);
+  const std::size_t first = share * static_cast<std::size_t>(world.rank());
+  std::vector<std::int32_t> block(share);
+  fill(data, world.rank(), round);
+  world.allreduce(data, ReduceOp::sum);
+  expect_sums(data, ranks, round, 0);
+  fill(data, world.rank(), round + 1);
+  world.broadcast(data, root);
+  expect_of_rank(data, root, round + 1);
+  fill(data, world.rank(), round + 2);
+  world.reduce_scatter(Buffer(data), Buffer(std::span(block)), ReduceOp::sum);
+  expect_sums(block, ranks, round + 2, first);
+  fill(block, world.rank(), round);
+  world.allgather(Buffer(std::span(block)), Buffer(data));
+  for (Rank rank = 0; rank < ranks; ++rank)
+    expect_of_rank(data.subspan(share * static_cast<std::size_t>(rank), share), rank, round);
+  fill(data, world.rank(), round);
+  world.reduce(Buffer(data), world.rank() == root ? Buffer(data) : Buffer(), ReduceOp::sum, root);
+  if (world.rank() == root) expect_sums(data, ranks, round, 0);
+}
+
+/// Several times round the ring of stages, where waits matter that shorter messages never come to.
+TEST(Node, LongMessagesAreRightWhateverTheTiming) {
+  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    transport::ThreadWorld world(3, {.delay_seed = seed});
+    testing::run_communicators(world, [](Communicator& communicator) {
+      std::vector<std::int32_t> ordinary(255'000);
+      SharedBuffer<std::int32_t> shared(communicator, ordinary.size());
+      for (int round = 0; round < 2; ++round) {
+        round_of_collectives(communicator, ordinary, round);
+        round_of_collectives(communicator, shared.span(), round);
+      }
+    });
+  }
+}
+
 }  // namespace
 }  // namespace rondo
