@@ -11,9 +11,7 @@ Needs Debian's python3-matplotlib.
 """
 
 import argparse
-import json
 import pathlib
-import re
 import sys
 
 try:
@@ -23,56 +21,17 @@ try:
 except ImportError:
     sys.exit("plot.py: matplotlib is missing; install python3-matplotlib")
 
+from result_files import BadFile, GROUP, load, mpi_name, size_text
+
 # Okabe and Ito's palette (2008), which colour-blind people can tell apart; markers differ besides.
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D1F", "#555555"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<"]
 NAMES = {"rondo": "Rondo", "plan": "Rondo without agreement",
          "rondo-shared": "Rondo, shared buffers", "gloo": "Gloo", "limit": "memory limit"}
 COLLECTIVES = {"allreduce": "all-reduce", "reduce_scatter": "reduce-scatter", "allgather": "all-gather"}
-# What a picture has in common.
-GROUP = ["collective", "dtype", "op", "ranks", "nodes", "in_place"]
-ROW = {"impl": str, "collective": str, "dtype": str, "op": str, "ranks": int, "nodes": int, "bytes": int,
-       "in_place": bool, "time_us": dict, "busbw_gbs": (int, float)}
 STYLE = {"font.size": 8, "font.family": "sans-serif", "axes.titlesize": 9, "axes.linewidth": 0.6,
          "axes.spines.top": False, "axes.spines.right": False, "grid.linewidth": 0.4, "grid.color": "#dddddd",
          "lines.linewidth": 1.3, "lines.markersize": 3.5, "svg.hashsalt": "rondo", "legend.frameon": False}
-
-
-class BadFile(Exception):
-    """A file that can't be drawn; its text says why."""
-
-
-def check_row(row):
-    if not isinstance(row, dict):
-        raise BadFile("a row is no object")
-    for name, type_ in ROW.items():
-        if not isinstance(row.get(name), type_):
-            raise BadFile(f"a row has no valid \"{name}\"")
-    p50 = row["time_us"].get("p50")
-    if not isinstance(p50, (int, float)) or p50 <= 0:
-        raise BadFile("a row has no valid \"time_us\": {\"p50\"}")
-
-
-def load(path):
-    """The meta object and the rows of a file that allreduce_bench wrote."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadFile(error.strerror) from error
-    except ValueError as error:
-        raise BadFile(f"this is no JSON: {error}") from error
-    if not isinstance(document, dict) or not isinstance(document.get("meta"), dict) or \
-            not isinstance(document.get("rows"), list):
-        raise BadFile("allreduce_bench --json writes {\"meta\": {…}, \"rows\": […]}, and this is something else")
-    for row in document["rows"]:
-        check_row(row)
-    return document["meta"], document["rows"]
-
-
-def mpi_name(text):
-    """Short: "Open MPI 4.1.4" for "Open MPI v4.1.4, package: …"."""
-    match = re.match(r"(Open MPI|MPICH|Intel\S* MPI|MVAPICH2?)\D*([\d.]+)", text)
-    return f"{match[1]} {match[2]}" if match else text.split(",")[0][:24]
 
 
 def label(impl, meta):
@@ -110,19 +69,12 @@ def curves_of(files):
     return {key: list(curves.values()) for key, curves in groups.items()}
 
 
-def size_text(size, _=None):
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            return f"{size:g} {unit}"
-        size /= 1024
-
-
 def format_sizes(axes, sizes):
     axes.set_xscale("log", base=2)
     smallest, largest = min(sizes), max(sizes)
     ticks = [8 ** k for k in range(12) if smallest <= 8 ** k <= largest]
     axes.set_xticks(ticks if len(ticks) > 1 else sorted(set(sizes)))
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(size_text))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda size, _: size_text(size)))
     axes.xaxis.set_minor_locator(ticker.NullLocator())
     axes.tick_params(axis="x", labelrotation=35, pad=1)
     pyplot.setp(axes.get_xticklabels(), ha="right", rotation_mode="anchor")
