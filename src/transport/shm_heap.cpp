@@ -1,5 +1,7 @@
 #include "transport/shm_heap.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
@@ -26,12 +28,18 @@ void* ordinary_memory(std::size_t bytes) {
   return memory;
 }
 
+/// Each segment keeps a file open; the program needs some of those that it may have.
+std::size_t most_segments() {
+  rlimit files{};
+  return getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur / 2 : 0;
+}
+
 void say_once_that_there_is_none(const Error& error) {
   static std::once_flag said;
   std::call_once(said, [&] {
     core::log(core::LogLevel::warning,
               fmt::format("{}: ordinary memory is used instead, and collectives on it copy (give "
-                          "the job more memory, or a larger shared memory limit)",
+                          "the job more memory or more open files)",
                           error.what()));
   });
 }
@@ -77,6 +85,7 @@ Location SharedHeap::Segments::find(std::uintptr_t address, std::size_t bytes) c
 
 void* SharedHeap::Segments::do_allocate(std::size_t bytes, std::size_t) {
   try {
+    check_files();
     auto segment = SharedSegment::create(bytes);
     void* memory = segment->data();
     const std::lock_guard lock(mutex_);
@@ -86,6 +95,15 @@ void* SharedHeap::Segments::do_allocate(std::size_t bytes, std::size_t) {
     say_once_that_there_is_none(error);
     return ordinary_memory(bytes);
   }
+}
+
+void SharedHeap::Segments::check_files() const {
+  const std::shared_lock lock(mutex_);
+  if (by_address_.size() >= most_segments())
+    throw Error(ErrorCode::system,
+                fmt::format("{} pieces of shared memory take half of the files that this process "
+                            "may have open",
+                            by_address_.size()));
 }
 
 void SharedHeap::Segments::do_deallocate(void* memory, std::size_t, std::size_t) {

@@ -28,7 +28,8 @@ class SharedHeap {
   static SharedHeap& instance();
 
   /// 64-byte aligned, contents undefined. Ordinary memory (and one line in the log) where there is
-  /// no shared memory left; throws std::bad_alloc where there is none at all.
+  /// no shared memory left, or it has taken half of the files that the process may open; throws
+  /// std::bad_alloc where there is none at all.
   void* allocate(std::size_t bytes);
   void deallocate(void* memory, std::size_t bytes) noexcept;
 
@@ -42,6 +43,7 @@ class SharedHeap {
     Location find(std::uintptr_t address, std::size_t bytes) const;
 
    private:
+    void check_files() const;
     void* do_allocate(std::size_t bytes, std::size_t alignment) override;
     void do_deallocate(void* memory, std::size_t bytes, std::size_t alignment) override;
     bool do_is_equal(const memory_resource& other) const noexcept override {

@@ -1,6 +1,7 @@
 #include "transport/shm_heap.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <cstring>
 #include <limits>
@@ -85,6 +86,20 @@ TEST(SharedHeap, FallsBackToOrdinaryMemoryAndSaysSoOnce) {
   const std::size_t at = said.find("ordinary memory is used instead");
   EXPECT_NE(at, std::string::npos) << said;
   EXPECT_EQ(said.find("ordinary memory", at + 1), std::string::npos) << said;
+}
+
+TEST(SharedHeap, LeavesHalfOfTheFilesToTheProgram) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{200, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<void*> pieces;
+  for (int i = 0; i < 150; ++i) pieces.push_back(heap().allocate(kLarge / 2));
+  EXPECT_LE(testing::open_files(), 120U);
+  EXPECT_FALSE(heap().find(pieces[50], kLarge / 2).is_private());
+  EXPECT_TRUE(heap().find(pieces.back(), kLarge / 2).is_private());
+  for (void* piece : pieces) heap().deallocate(piece, kLarge / 2);
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(SharedHeap, WhatIsFarTooMuchIsRefused) {
