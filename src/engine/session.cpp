@@ -119,6 +119,9 @@ auto Session::guarded(Body&& body) {
     return body();
   } catch (const Error& error) {
     fail(error);
+  } catch (const std::exception& error) {  // no memory, or a size that none has
+    fail(Error(ErrorCode::system,
+               fmt::format("{} in a call on {} ranks", error.what(), transport_->size())));
   }
 }
 

@@ -63,6 +63,17 @@ TEST(Failure, AUsageErrorOnOneRankFailsTheOthersAtOnce) {
   EXPECT_TRUE(mentions(thrown(errors[1]), "avg of int32")) << thrown(errors[1]).text;
 }
 
+TEST(Failure, ARankWithoutMemoryFailsTheOthersAtOnce) {
+  const auto errors = testing::errors_of_communicators(2, [](Communicator& world) {
+    float element = 1;
+    const std::size_t count = world.rank() == 0 ? 1 : std::size_t{1} << 61;
+    const Buffer tensor(&element, count, DataType::float32);
+    world.allreduce(std::span(&tensor, 1), ReduceOp::sum);
+  });
+  for (const auto& error : errors) EXPECT_EQ(thrown(error).code, ErrorCode::system);
+  EXPECT_TRUE(mentions(thrown(errors[0]), "rank 1 reported")) << thrown(errors[0]).text;
+}
+
 TEST(Failure, EveryLaterCallFailsToo) {
   testing::run_communicators(2, [](Communicator& world) {
     EXPECT_THROW(sum(world, world.rank() == 0 ? 10 : 11), Error);
