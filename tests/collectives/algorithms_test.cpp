@@ -11,6 +11,7 @@
 #include "collectives/bytes_sent.hpp"
 #include "collectives/registry.hpp"
 #include "collectives/verify.hpp"
+#include "support/sanitized.hpp"
 
 namespace rondo::collectives {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 using transport::Topology;
 
 constexpr int kLargestSize = 64;
+
+int next_size(int size) { return size + (kSanitized && size >= 17 ? 5 : 1); }
 
 std::vector<Plan> plans_of(const Algorithm& algorithm, const Topology& topology, Rank origin = 0) {
   std::vector<Plan> plans;
@@ -78,7 +81,8 @@ class EveryAlgorithm : public testing::TestWithParam<Algorithm> {
 };
 
 TEST_P(EveryAlgorithm, IsRightForEverySize) {
-  for (int size = 1; size <= kLargestSize; ++size) expect_right(Topology::spread(size));
+  for (int size = 1; size <= kLargestSize; size = next_size(size))
+    expect_right(Topology::spread(size));
 }
 
 TEST_P(EveryAlgorithm, IsRightOnOneNode) {
@@ -104,7 +108,8 @@ TEST_P(EveryAlgorithm, IsRightWithFewerElementsThanBlocks) {
 }
 
 TEST_P(EveryAlgorithm, SendsTheBytesOfItsFormula) {
-  for (int size = 1; size <= kLargestSize; ++size) expect_bytes(Topology::spread(size));
+  for (int size = 1; size <= kLargestSize; size = next_size(size))
+    expect_bytes(Topology::spread(size));
 }
 
 class DeterministicAlgorithm : public EveryAlgorithm {};

@@ -9,6 +9,7 @@
 
 #include "support/conformance_case.hpp"
 #include "support/conformance_lists.hpp"
+#include "support/sanitized.hpp"
 #include "support/thread_communicators.hpp"
 
 // Every collective by every algorithm, against the reference, on threads as ranks.
@@ -19,12 +20,7 @@ using transport::ThreadOptions;
 using transport::ThreadWorld;
 using transport::Topology;
 
-/// Under sanitizers, which slow a case down by ten and more, only a part of the product is run.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kSanitizerStride = 15;
-#else
-constexpr int kSanitizerStride = 1;
-#endif
+constexpr int kSanitizerStride = kSanitized ? 15 : 1;
 
 /// Two nodes of different sizes, whose ranks don't follow one another.
 Topology uneven_nodes(int size) {

@@ -59,7 +59,7 @@ void run_round(Communicator& group, Random random) {
 
 double soak_seconds() {
   const char* text = std::getenv("TEST_SOAK_SECONDS");
-  return text == nullptr ? 5.0 : std::strtod(text, nullptr);
+  return text == nullptr ? 2.0 : std::strtod(text, nullptr);
 }
 
 std::uint64_t soak_seed() {

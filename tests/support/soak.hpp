@@ -6,7 +6,7 @@
 
 namespace rondo::testing {
 
-/// How long a soak lasts: the environment's TEST_SOAK_SECONDS, else 5.
+/// How long a soak lasts: the environment's TEST_SOAK_SECONDS, else 2.
 double soak_seconds();
 
 /// What its operations are drawn from: the environment's TEST_SOAK_SEED, else 1.
