@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 #include <vector>
 
 namespace rondo::collectives {
@@ -62,7 +62,7 @@ TEST(SharedStores, CopyWhateverTheChoice) {
       const std::vector<char> source(bytes, static_cast<char>(round));
       std::vector<char> target(bytes + 1, 'x');
       stores.copy(source.data(), target.data(), bytes);
-      ASSERT_EQ(std::memcmp(source.data(), target.data(), bytes), 0);
+      ASSERT_TRUE(std::equal(source.begin(), source.end(), target.begin())) << bytes;
       ASSERT_EQ(target.back(), 'x');
     }
 }
