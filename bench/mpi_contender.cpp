@@ -4,48 +4,14 @@
 
 #include "contender.hpp"
 #include "core/narrow.hpp"
+#include "transport/mpi_types.hpp"
 
 namespace rondo::bench {
 
 namespace {
 
-std::optional<MPI_Datatype> mpi_type(DataType type) {
-  switch (type) {
-    case DataType::int8:
-      return MPI_INT8_T;
-    case DataType::uint8:
-      return MPI_UINT8_T;
-    case DataType::int32:
-      return MPI_INT32_T;
-    case DataType::uint32:
-      return MPI_UINT32_T;
-    case DataType::int64:
-      return MPI_INT64_T;
-    case DataType::uint64:
-      return MPI_UINT64_T;
-    case DataType::float32:
-      return MPI_FLOAT;
-    case DataType::float64:
-      return MPI_DOUBLE;
-    default:
-      return std::nullopt;  // MPI has no 16-bit floats
-  }
-}
-
-std::optional<MPI_Op> mpi_op(ReduceOp op) {
-  switch (op) {
-    case ReduceOp::sum:
-      return MPI_SUM;
-    case ReduceOp::prod:
-      return MPI_PROD;
-    case ReduceOp::min:
-      return MPI_MIN;
-    case ReduceOp::max:
-      return MPI_MAX;
-    default:
-      return std::nullopt;
-  }
-}
+using transport::mpi_op;
+using transport::mpi_type;
 
 class MpiContender final : public Contender {
  public:

@@ -55,6 +55,8 @@ Explanation explain(const collectives::Placement& placement, const core::Setting
                     const collectives::TuningTable* tuning) {
   Request request = request_at(placement);
   request.tuning = tuning;
+  request.vendor = true;  // the placement's transport is an MPI
+  request.vendor_allowed = settings.vendor;
   request.deterministic = settings.deterministic;
   request.from_environment = settings.algorithm;
   Explanation explanation{placement, tuning != nullptr, {}};

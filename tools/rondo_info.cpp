@@ -32,7 +32,7 @@ constexpr std::array<std::pair<std::string_view, bool>, 5> kFeatures{{
     {"nccl", false},
     {"shared memory within a node", true},
     {"progress thread", false},
-    {"vendor collectives", false},
+    {"vendor collectives", true},
 }};
 
 struct Node {

@@ -151,6 +151,7 @@ Tuned Tuner::tune(const Workload& work, double seconds) {
   Request request = request_at(placement_);
   request.collective = work.collective;
   request.bytes = work.bytes();
+  request.vendor = world_.session().transport().has_vendor();
   const collectives::Choice choice = collectives::select(request);
   Tuned tuned{work.collective, work.bytes(), {}, {choice.algorithm, choice.segment_bytes, 0}};
   if (!suffices(work)) return tuned;

@@ -21,7 +21,8 @@ int block_per_core(const Group& group) { return Cores(group.size).count(); }
 
 /// Those that work within nodes combine in the canonical order.
 constexpr Algorithm without_plan(std::string_view name, Collective collective, Path path) {
-  return {name, collective, nullptr, nullptr, path != Path::piggyback, path};
+  const bool deterministic = path == Path::node || path == Path::hierarchical;
+  return {name, collective, nullptr, nullptr, deterministic, path};
 }
 
 using enum Collective;
@@ -70,6 +71,10 @@ constexpr std::array kAlgorithmsWithoutPlan{
     without_plan("hierarchical", allreduce, Path::hierarchical),
     without_plan("piggyback", allreduce, Path::piggyback),
     without_plan("piggyback", reduce, Path::piggyback),
+    without_plan("vendor", allreduce, Path::vendor),
+    without_plan("vendor", reduce, Path::vendor),
+    without_plan("vendor", broadcast, Path::vendor),
+    without_plan("vendor", allgather, Path::vendor),
 };
 // clang-format on
 
@@ -83,7 +88,8 @@ constexpr auto kAllAlgorithms = [] {
 }  // namespace
 
 std::string_view name_of(Path path) {
-  constexpr std::array<std::string_view, 4> kNames{"network", "piggyback", "node", "hierarchical"};
+  constexpr std::array<std::string_view, 5> kNames{"network", "piggyback", "node", "hierarchical",
+                                                   "vendor"};
   return kNames[static_cast<std::size_t>(path)];
 }
 

@@ -26,6 +26,7 @@ enum class Path : std::uint8_t {
   piggyback,     // on the messages of the agreement (Agreement)
   node,          // through memory that all ranks share (NodeExchange)
   hierarchical,  // within nodes through memory, and between them by plans (Hierarchical)
+  vendor,        // by a collective of the transport's own (transport::Vendor)
 };
 
 /// "network", "piggyback", …

@@ -51,6 +51,17 @@ bool must_be_canonical(const Request& request) {
   return request.deterministic && reduces(request.collective);
 }
 
+/// Whether the transport's own collective keeps our contracts in this call.
+bool vendor_keeps_contracts(const Request& request) {
+  return !reduces(request.collective) ||
+         (!request.scaled && transport::Vendor::keeps_contracts(request.op, request.type));
+}
+
+bool fits_vendor(const Request& request) {
+  return !request.uneven &&
+         request.bytes / size_of(request.type) <= transport::Vendor::kMostElements;
+}
+
 /// Whether what an algorithm needs is here.
 bool is_equipped(const Algorithm& algorithm, const Request& request) {
   switch (algorithm.path) {
@@ -63,6 +74,8 @@ bool is_equipped(const Algorithm& algorithm, const Request& request) {
       return request.node;
     case Path::hierarchical:
       return request.hierarchical;
+    case Path::vendor:
+      return request.vendor && vendor_keeps_contracts(request) && fits_vendor(request);
   }
   return true;
 }
@@ -81,6 +94,15 @@ std::string obstacle(const Algorithm& algorithm, const Request& request) {
       return "needs RONDO_SHM on, and all ranks on one node";
     case Path::hierarchical:
       return "needs RONDO_SHM on, and several nodes with several ranks, and no narrow wire";
+    case Path::vendor:
+      if (!request.vendor) return "needs a transport with collectives of its own, such as MPI";
+      if (!fits_vendor(request))
+        return fmt::format("serves blocks of one size, and up to {} elements",
+                           transport::Vendor::kMostElements);
+      return fmt::format(
+          "does not keep the contracts for {}{} of {}: it serves sum and prod of 32 and 64 bits, "
+          "and min and max of signed integers",
+          name_of(request.op), request.scaled ? ", scaled," : "", name_of(request.type));
   }
   return "";
 }
@@ -178,7 +200,8 @@ const Measured* fastest_measured(const Request& request) {
   const MeasuredRange* range = request.tuning->find(request.collective, request.bytes);
   if (range == nullptr) return nullptr;
   const auto serves = [&](const Measured& measured) {
-    return can_serve(*measured.algorithm, request);
+    const bool allowed = request.vendor_allowed || measured.algorithm->path != Path::vendor;
+    return allowed && can_serve(*measured.algorithm, request);
   };
   const auto found = std::find_if(range->ranking.begin(), range->ranking.end(), serves);
   return found == range->ranking.end() ? nullptr : &*found;

@@ -16,11 +16,17 @@ struct Request {
   Collective collective = Collective::allreduce;
   int ranks = 1;
   int nodes = 1;
-  std::size_t bytes = 0;      // of the whole message: for all-gather and the like, of all blocks
-  bool piggyback = false;     // data may ride on the agreement's messages (Path::piggyback)
-  bool node = false;          // all ranks reach each other's memory (Path::node)
-  bool hierarchical = false;  // those of a node do, and there are several nodes
+  std::size_t bytes = 0;        // of the whole message: for all-gather and the like, of all blocks
+  bool piggyback = false;       // data may ride on the agreement's messages (Path::piggyback)
+  bool node = false;            // all ranks reach each other's memory (Path::node)
+  bool hierarchical = false;    // those of a node do, and there are several nodes
+  bool vendor = false;          // the transport has collectives of its own (Path::vendor)
+  bool vendor_allowed = false;  // RONDO_VENDOR: they may be chosen without being asked for
   bool deterministic = false;
+  DataType type = DataType::float32;
+  ReduceOp op = ReduceOp::sum;
+  bool scaled = false;                  // inputs are multiplied by something
+  bool uneven = false;                  // blocks have different sizes
   std::string_view per_call;            // Options::algorithm; must exist for the collective
   std::string_view from_environment;    // RONDO_ALGORITHM; used where the collective has it
   std::size_t segment_bytes = 0;        // 0: ours to choose

@@ -145,7 +145,7 @@ constexpr std::array kVariables{
 };
 
 // Settings that are understood, but whose feature this version doesn't have.
-constexpr std::array<std::string_view, 2> kNotYetEffective{"RONDO_TRACE", "RONDO_VENDOR"};
+constexpr std::array<std::string_view, 1> kNotYetEffective{"RONDO_TRACE"};
 
 const Variable* find(std::string_view name) {
   const auto found = std::find_if(kVariables.begin(), kVariables.end(),

@@ -44,10 +44,17 @@ void Operation::meet_at(Node& node) {
   at_this_placement_ = request_at(collectives::placement_of(transport_, true));
 }
 
+void Operation::go_by(const collectives::TuningTable* tuning, bool vendor_allowed) {
+  at_this_placement_.tuning = tuning;
+  at_this_placement_.vendor = transport_.has_vendor();
+  at_this_placement_.vendor_allowed = vendor_allowed;
+}
+
 void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequence,
                       ProgramCache& programs) {
   const std::size_t count = element_count(call, transport_.size());
   data_ = Data::none;
+  agreed_ = false;
   data_error_.reset();
   trouble_since_.reset();
   Choice choice;
@@ -71,6 +78,8 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
   if (!moves_data || rides) return;
   if (choice.algorithm->path == collectives::Path::hierarchical)
     start_hierarchical(call, terms, choice);
+  else if (choice.algorithm->path == collectives::Path::vendor)
+    start_vendor(call, choice);
   else
     start_data(call, terms, choice, programs);
 }
@@ -83,6 +92,10 @@ Choice Operation::choose(const Call& call, const Terms& terms, std::size_t messa
   // Within a node partial values are never narrow.
   request.hierarchical = request.hierarchical && !terms.narrow;
   request.deterministic = terms.deterministic;
+  request.type = type_of(call, transport_.rank());
+  request.op = call.op;
+  request.scaled = call.scale != 1.0;
+  request.uneven = !call.input_counts.empty() || !call.output_counts.empty();
   request.per_call = terms.per_call_algorithm;
   request.from_environment = terms.default_algorithm;
   request.segment_bytes = terms.segment_bytes;
@@ -200,6 +213,41 @@ void Operation::start_hierarchical(const Call& call, const Terms& terms, const C
                                .tag_bases = {tag, tag + kSecondPlan}});
 }
 
+void Operation::start_vendor(const Call& call, const Choice& choice) {
+  using Kind = transport::VendorCall::Kind;
+  const auto kind_of = [](Collective collective) {
+    switch (collective) {
+      case Collective::reduce:
+        return Kind::reduce;
+      case Collective::broadcast:
+        return Kind::broadcast;
+      case Collective::allgather:
+        return Kind::allgather;
+      default:
+        return Kind::allreduce;
+    }
+  };
+  vendor_call_ = {.kind = kind_of(call.collective),
+                  .input = call.input.data,
+                  .output = call.output.data,
+                  .count = call.input.count,
+                  .type = call.input.type,
+                  .op = call.op,
+                  .root = call.root};
+  vendor_begun_ = false;
+  data_ = Data::vendor;
+  log_without_plan(choice);
+}
+
+/// Begins only when all ranks have agreed: MPI would end the job, or write behind the memory, where
+/// they differ. So hardly anything can go wrong while a call is pending, which can't be cancelled.
+bool Operation::step_vendor() {
+  if (!agreed_) return false;
+  transport::Vendor& vendor = *transport_.vendor();
+  if (!std::exchange(vendor_begun_, true)) vendor.start(vendor_call_);
+  return vendor.step();
+}
+
 void Operation::log_without_plan(const Choice& choice) {
   log_once(!std::exchange(logged_[static_cast<std::size_t>(choice.algorithm->collective)], true),
            choice);
@@ -253,7 +301,7 @@ Window Operation::output_window(const Call& call) const {
 
 bool Operation::step() {
   const bool moved = step_data();
-  const bool agreed = step_agreement();
+  const bool agreed = agreed_ = step_agreement();
   if (agreed && !conflict()) trust_sizes();
   const bool trouble = conflict().has_value() || data_error_.has_value();
   if (!trouble) return agreed && moved;
@@ -279,6 +327,7 @@ bool Operation::step_data() {
   if (conflict() || data_error_) return false;
   try {
     if (data_ == Data::node) return node_->exchange().step();
+    if (data_ == Data::vendor) return step_vendor();
     return data_ == Data::plan ? executor_.step() : part_->hierarchical().step();
   } catch (const Error& error) {
     data_error_ = error;
@@ -290,6 +339,7 @@ bool Operation::progressed() const {
   const bool agreed = node_ == nullptr ? agreement_.progressed() : node_->arrival().progressed();
   switch (data_) {
     case Data::none:
+    case Data::vendor:
       return agreed;
     case Data::plan:
       return agreed || executor_.progressed();

@@ -41,8 +41,9 @@ class Operation {
   /// From the next operation on, the ranks meet here instead of sending messages. It must live as
   /// long as this.
   void meet_at(Node& node);
-  /// What was measured at this placement of ranks (null: nothing), which must live as long as this.
-  void go_by(const collectives::TuningTable* tuning) { at_this_placement_.tuning = tuning; }
+  /// What was measured at this placement of ranks (null: nothing), which must live as long as this,
+  /// and whether the transport's own collectives may be chosen.
+  void go_by(const collectives::TuningTable* tuning, bool vendor_allowed);
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
@@ -65,6 +66,8 @@ class Operation {
   void set_layouts(const Call& call, int blocks);
   collectives::Window output_window(const Call& call) const;
   void start_on_node(const Call& call, const Terms& terms, const collectives::Choice& choice);
+  void start_vendor(const Call& call, const collectives::Choice& choice);
+  bool step_vendor();
   void start_hierarchical(const Call& call, const Terms& terms, const collectives::Choice& choice);
   void log_without_plan(const collectives::Choice& choice);
   void log_once(bool is_new, const collectives::Choice& choice) const;
@@ -82,8 +85,11 @@ class Operation {
   std::string_view algorithm_;
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;
-  enum class Data : std::uint8_t { none, plan, node, hierarchical };
+  enum class Data : std::uint8_t { none, plan, node, hierarchical, vendor };
   Data data_ = Data::none;
+  bool agreed_ = false;
+  transport::VendorCall vendor_call_;
+  bool vendor_begun_ = false;
   Node* node_ = nullptr;                                  // has all ranks
   Node* part_ = nullptr;                                  // one of several nodes
   std::array<bool, collectives::kCollectives> logged_{};  // choices without a plan

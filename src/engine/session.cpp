@@ -190,7 +190,7 @@ collectives::Placement Session::placement() const {
 
 void Session::go_by_tuning() {
   const collectives::TuningTable* table = tuning_->find(placement());
-  operation_->go_by(table);
+  operation_->go_by(table, settings_.vendor);
   if (table == nullptr && !tuning_->empty() && transport_->rank() == 0)
     core::log(
         core::LogLevel::info,

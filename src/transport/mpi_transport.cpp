@@ -117,6 +117,7 @@ MpiTransport::~MpiTransport() {
   if (!mpi_is_running()) return;
   for (const Ticket ticket : pending_.tickets()) give_up(pending_.at(ticket));
   notices_->close();
+  if (vendor_ && !vendor_->idle()) clean_ = false;
   if (clean_ && !notices_->used()) return;
   data_.abandon();
   control_.abandon();
@@ -273,6 +274,12 @@ std::unique_ptr<Transport> MpiTransport::split(int color, int key) {
         "MPI_Comm_split");
   if (group == MPI_COMM_NULL) return nullptr;
   return std::unique_ptr<Transport>(new MpiTransport(MpiCommunicator(group), options_));
+}
+
+Vendor* MpiTransport::vendor() {
+  check_usable();
+  if (!vendor_) vendor_ = std::make_unique<MpiVendor>(data_.get());
+  return vendor_.get();
 }
 
 void MpiTransport::abort(int status) { abort_job(status); }

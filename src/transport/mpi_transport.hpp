@@ -13,6 +13,7 @@
 #include "transport/mpi_finalize.hpp"
 #include "transport/mpi_info.hpp"
 #include "transport/mpi_notices.hpp"
+#include "transport/mpi_vendor.hpp"
 #include "transport/ticket_table.hpp"
 #include "transport/transport.hpp"
 #include "transport/waiting_receives.hpp"
@@ -62,6 +63,8 @@ class MpiTransport final : public Transport, private FinalizeListener {
   std::optional<Notice> poll_notice() override;
   std::unique_ptr<Transport> split(int color, int key) override;
   [[noreturn]] void abort(int status) override;
+  Vendor* vendor() override;
+  bool has_vendor() const override { return true; }
   bool callable_from_any_thread() const override { return mpi_allows_threads(); }
 
  private:
@@ -95,6 +98,7 @@ class MpiTransport final : public Transport, private FinalizeListener {
   int size_ = 0;
   std::optional<Topology> topology_;
   std::unique_ptr<MpiNotices> notices_;
+  std::unique_ptr<MpiVendor> vendor_;  // made when first asked for
   TicketTable<Pending> pending_;
   WaitingReceives waiting_;
   bool left_ = false;  // MPI_Finalize has begun

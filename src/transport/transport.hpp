@@ -11,6 +11,7 @@
 
 #include "core/backoff.hpp"
 #include "transport/topology.hpp"
+#include "transport/vendor.hpp"
 
 namespace rondo::transport {
 
@@ -86,6 +87,10 @@ class Transport {
   /// True when a failure must be thrown whatever RONDO_ON_FAILURE says, since ranks share one
   /// process.
   virtual bool throws_only() const { return false; }
+
+  /// Collectives of its own; null if it has none. Lives as long as this.
+  virtual Vendor* vendor() { return nullptr; }
+  virtual bool has_vendor() const { return false; }
 
   /// Tests only: if not 0, what other ranks tell through shared memory is noticed late, by random
   /// numbers drawn from this.

@@ -4,6 +4,7 @@
 #include <rondo/error.hpp>
 
 #include "collectives/agreement.hpp"
+#include "support/expect_error.hpp"
 
 namespace rondo::collectives {
 namespace {
@@ -112,6 +113,40 @@ TEST(Selector, RefusesAForcedAlgorithmThatIsNotDeterministic) {
   EXPECT_THROW(select(request), Error);
   request.per_call = "butterfly";
   EXPECT_EQ(select(request).algorithm->name, "butterfly");
+}
+
+TEST(Selector, TakesTheVendorsCollectiveByNameOnlyWhereItKeepsTheContracts) {
+  Request request = request_of(allreduce, 8);
+  request.per_call = "vendor";
+  EXPECT_THROW(select(request), Error) << "there is none";
+  request.vendor = true;
+  EXPECT_EQ(select(request).algorithm->name, "vendor");
+  const auto refused = [](Request changed, auto change, const char* why) {
+    change(changed);
+    testing::expect_error(ErrorCode::usage, {"vendor", why}, [&] { select(changed); });
+  };
+  refused(
+      request, [](Request& r) { r.op = ReduceOp::min; }, "min of float32");
+  refused(
+      request, [](Request& r) { r.op = ReduceOp::avg; }, "avg of float32");
+  refused(
+      request, [](Request& r) { r.type = DataType::bfloat16; }, "sum of bfloat16");
+  refused(
+      request, [](Request& r) { r.type = DataType::int8; }, "sum of int8");
+  refused(
+      request, [](Request& r) { r.op = ReduceOp::max, r.type = DataType::uint32; },
+      "max of uint32");
+  refused(
+      request, [](Request& r) { r.scaled = true; }, "scaled");
+  refused(
+      request, [](Request& r) { r.uneven = true; }, "one size");
+  refused(
+      request, [](Request& r) { r.bytes = std::size_t{1} << 34; }, "2147483647 elements");
+  refused(
+      request, [](Request& r) { r.deterministic = true; }, "deterministic");
+  request.op = ReduceOp::min;
+  request.type = DataType::int32;
+  EXPECT_EQ(select(request).algorithm->name, "vendor");
 }
 
 TEST(Selector, KnowsTheNamesOfAlgorithms) {

@@ -105,6 +105,18 @@ TEST(Tuning, PassesOverWhatCannotServe) {
   EXPECT_EQ(select(request).source, Source::constants) << "none is canonical";
 }
 
+TEST(Tuning, ChoosesTheVendorsCollectiveOnlyIfItIsAllowed) {
+  TuningTable here;
+  here.add(allreduce, {1000, {measured("vendor"), measured("ring")}});
+  Request request = request_of(1000, here);
+  request.vendor = true;
+  EXPECT_EQ(select(request).algorithm->name, "ring");
+  request.vendor_allowed = true;
+  EXPECT_EQ(select(request).algorithm->name, "vendor");
+  request.op = ReduceOp::max;
+  EXPECT_EQ(select(request).algorithm->name, "ring") << "it may lose a NaN";
+}
+
 /// The file with one thing changed, as text.
 template <class Change>
 std::string changed(Change change) {

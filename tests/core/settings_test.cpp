@@ -176,8 +176,7 @@ TEST(Settings, PutInForceSetsTheLevelAndWarnsOnceOfWhatDoesNothingYet) {
   settings.put_in_force();
   settings.put_in_force();
   EXPECT_EQ(GetCapturedStderr(),
-            "rondo warning: RONDO_TRACE is set, but does nothing in this version\n"
-            "rondo warning: RONDO_VENDOR is set, but does nothing in this version\n");
+            "rondo warning: RONDO_TRACE is set, but does nothing in this version\n");
   EXPECT_EQ(log_level(), LogLevel::debug);
   Settings{}.put_in_force();
   EXPECT_EQ(log_level(), LogLevel::warning);

@@ -59,6 +59,24 @@ TEST(ConformanceOnMpi, EveryPairOfArgumentsGivesTheReference) {
   on_all_ranks([](Communicator& world) { expect_conforms(world, covering_cases(world.size())); });
 }
 
+TEST(ConformanceOnMpi, TheVendorsCollectivesKeepTheContractsWhereTheyServe) {
+  on_all_ranks([](Communicator& world) { expect_conforms(world, vendor_cases(world.size())); });
+}
+
+TEST(ConformanceOnMpi, RanksThatDisagreeNeverReachTheVendorsCollective) {
+  on_all_ranks([](Communicator& world) {
+    if (world.size() == 1) return;
+    Communicator part = world.split(0);
+    std::vector<float> data(world.rank() == 0 ? 100'000 : 10, 1.0f);
+    try {
+      part.allreduce(std::span(data), ReduceOp::sum, {.algorithm = "vendor"});
+      expect(false, "nothing was thrown");
+    } catch (const Error& error) {
+      expect(error.code() == ErrorCode::mismatch, "{}", error.what());
+    }
+  });
+}
+
 TEST(ConformanceOnMpi, RandomOperationsKeepBeingRight) {
   on_all_ranks([](Communicator& world) { soak(world, soak_seed(), soak_seconds()); });
 }

@@ -6,6 +6,7 @@
 
 #include "support/covering_array.hpp"
 #include "support/pattern.hpp"
+#include "transport/vendor.hpp"
 
 namespace rondo::testing {
 
@@ -112,6 +113,22 @@ std::vector<Case> full_product(Collective collective, int ranks) {
                    .uneven = uneven,
                    .where = where},
                   choice.deterministic);
+  return cases;
+}
+
+std::vector<Case> vendor_cases(int ranks) {
+  std::vector<Case> cases;
+  for (const Collective collective :
+       {Collective::allreduce, Collective::reduce, Collective::broadcast, Collective::allgather})
+    for (Case c : full_product(collective, ranks)) {
+      if (!c.algorithm.empty() || c.uneven) continue;
+      if (reduces(collective) && !transport::Vendor::keeps_contracts(c.op, c.type)) continue;
+      c.algorithm = "vendor";
+      c.scale = 1.0;
+      c.deterministic = false;
+      c.wire = Wire::wide;
+      cases.push_back(c);
+    }
   return cases;
 }
 

@@ -18,6 +18,10 @@ std::vector<Case> full_product(Collective collective, int ranks);
 /// Every pair of values of any two factors, of all collectives.
 std::vector<Case> covering_cases(int ranks);
 
+/// Those that the vendor's collectives may serve: every type, op and place, and every number of
+/// elements that is unlike others.
+std::vector<Case> vendor_cases(int ranks);
+
 /// Any case, drawn from a random number.
 Case random_case(std::uint64_t random, int ranks);
 
