@@ -20,8 +20,10 @@ constexpr std::array kCollectives{
     Collective::reduce_scatter, Collective::allgather, Collective::all_to_all,
     Collective::gather,         Collective::scatter,   Collective::barrier};
 
-constexpr std::size_t kLargePrime = 10'007;      // of elements in a message
-constexpr std::size_t kLargePrimeBlock = 1'009;  // of elements in a rank's block
+// Of elements in a message, and in a rank's block. Between two ranks, too, both are too long for a
+// node's small way.
+constexpr std::size_t kLargePrime = 10'007;
+constexpr std::size_t kLargePrimeBlock = 2'053;
 
 constexpr double kScale = 1.0 / 3.0;
 constexpr std::array<std::size_t, 3> kSmallSegments{0, 24, 100};     // bytes
