@@ -1,10 +1,6 @@
-#include "engine/session.hpp"
-
-#include <sched.h>
+#include "engine/session-inl.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -12,13 +8,9 @@
 
 #include <fmt/core.h>
 
-#include <rondo/version.hpp>
-
-#include "collectives/selector.hpp"
 #include "core/backoff.hpp"
 #include "core/digest.hpp"
 #include "core/log.hpp"
-#include "engine/node_meeting.hpp"
 #include "engine/watchman.hpp"
 #include "transport/keep_for_ever.hpp"
 
@@ -36,36 +28,7 @@ constexpr auto kCensusPatience = 2000ms;  // for the answers to "how far are you
 constexpr auto kDepartureGrace = 1000ms;  // what a rank sent before it left may still arrive
 constexpr auto kReportGrace = 1000ms;     // for the other ranks' reports before the job is aborted
 
-/// Alike on all ranks that can understand each other.
-std::uint64_t build_digest() {
-  core::Digest digest;
-  digest.add(std::string_view(RONDO_VERSION_STRING));
-  digest.add(std::uint64_t{std::endian::native == std::endian::little ? 1U : 2U});
-  return digest.value();
-}
-
 }  // namespace
-
-/// Marks the session as used by the calling thread.
-class Session::Hold {
- public:
-  explicit Hold(Session& session) : session_(session) {
-    User found = User::nobody;
-    while (!session_.user_.compare_exchange_weak(found, User::caller, std::memory_order_acquire)) {
-      if (found == User::caller)
-        throw Error(ErrorCode::usage,
-                    "two threads use one communicator at once; give each thread its own (split)");
-      found = User::nobody;
-      sched_yield();  // the watchman is soon done
-    }
-  }
-  ~Hold() { session_.user_.store(User::nobody, std::memory_order_release); }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-
- private:
-  Session& session_;
-};
 
 struct Session::Deadline {
   Clock::time_point start;
@@ -89,114 +52,12 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
   if (watched_) Watchman::instance().watch(*this);
 }
 
-Session::Session(std::unique_ptr<transport::Transport> transport, const Options& defaults,
-                 const core::Settings& settings)
-    : Session(Agreed{}, std::move(transport), defaults, settings) {
-  adopt_settings_of_rank_0();
-  collectives::check_algorithm_name(default_algorithm_, "Options::algorithm");
-  collectives::check_algorithm_name(settings_.algorithm, "RONDO_ALGORITHM");
-  compare_digests();
-  meet_on_node();
-  go_by_tuning();
-}
-
 Session::~Session() {
   if (watched_) Watchman::instance().forget(*this);
   if (!health_.failure()) return;
   transport::keep_for_ever(std::move(operation_));
   transport::keep_for_ever(std::move(message_));
   transport::keep_for_ever(std::move(node_));
-}
-
-template <class Body>
-auto Session::guarded(Body&& body) {
-  const Hold hold(*this);
-  if (health_.failure())
-    throw Error(health_.failure()->code(),
-                fmt::format("this communicator can't be used any more, since it failed: {}",
-                            health_.failure()->what()));
-  try {
-    return body();
-  } catch (const Error& error) {
-    fail(error);
-  } catch (const std::exception& error) {  // no memory, or a size that none has
-    fail(Error(ErrorCode::system,
-               fmt::format("{} in a call on {} ranks", error.what(), transport_->size())));
-  }
-}
-
-template <class T>
-std::vector<T> Session::gather_from_all(const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(transport_->size()));
-  Call call{.collective = Collective::allgather,
-            .input = ConstBuffer(&mine, sizeof mine, DataType::uint8),
-            .output = Buffer(all.data(), all.size() * sizeof mine, DataType::uint8)};
-  run(call, {.algorithm = "bruck"});
-  return all;
-}
-
-/// What rank 0 has read, so that all ranks go by the same.
-struct Session::Opening {
-  std::uint64_t tuning_bytes = 0;
-  std::array<char, 1024> settings{};  // zero-terminated
-};
-
-void Session::broadcast_bytes(void* data, std::size_t bytes) {
-  const Buffer buffer(data, bytes, DataType::uint8);
-  run({.collective = Collective::broadcast,
-       .input = buffer,
-       .output = buffer,
-       .details = build_digest()},
-      {});
-}
-
-void Session::adopt_settings_of_rank_0() {
-  Opening opening;
-  std::string tuning;
-  if (transport_->rank() == 0) {
-    guarded([&] {
-      if (settings_.tuning_file.empty()) return;
-      tuning_ =
-          std::make_shared<collectives::Tuning>(collectives::Tuning::read(settings_.tuning_file));
-      tuning = tuning_->text();
-    });
-    const std::string settings = settings_.encode();
-    if (settings.size() >= opening.settings.size())
-      throw Error(ErrorCode::usage, "the RONDO_* settings are too long; shorten what is in them");
-    std::copy(settings.begin(), settings.end(), opening.settings.begin());
-    opening.tuning_bytes = tuning.size();
-  }
-  broadcast_bytes(&opening, sizeof opening);
-  settings_ = core::Settings::decode(opening.settings.data(), settings_);
-  if (opening.tuning_bytes == 0) return;
-  tuning.resize(opening.tuning_bytes);
-  broadcast_bytes(tuning.data(), tuning.size());
-  tuning_ = std::make_shared<collectives::Tuning>(
-      collectives::Tuning::parse(tuning, "what rank 0 has read"));
-}
-
-/// Whatever bits may depend on must be alike, however it came to each rank.
-void Session::compare_digests() {
-  core::Digest digest;
-  digest.add(build_digest());
-  digest.add(settings_.encode());
-  digest.add(tuning_->text());
-  run({.collective = Collective::barrier, .details = digest.value()}, {});
-}
-
-collectives::Placement Session::placement() const {
-  return collectives::placement_of(*transport_, node_ != nullptr);
-}
-
-void Session::go_by_tuning() {
-  const collectives::TuningTable* table = tuning_->find(placement());
-  operation_->go_by(table, settings_.vendor);
-  if (table == nullptr && !tuning_->empty() && transport_->rank() == 0)
-    core::log(
-        core::LogLevel::info,
-        fmt::format("RONDO_TUNING_FILE has nothing for {}: fixed constants choose; rondo-tune "
-                    "measures and adds to the file",
-                    describe(placement())));
 }
 
 Terms Session::terms_of(const Options& options) const {
@@ -210,19 +71,6 @@ Terms Session::terms_of(const Options& options) const {
   terms.narrow = options.wire.value_or(defaults_.wire.value_or(Wire::wide)) == Wire::narrow;
   terms.timeout = options.timeout.value_or(defaults_.timeout.value_or(settings_.timeout));
   return terms;
-}
-
-/// Makes the memory through which the ranks of a node meet, if they can have it.
-void Session::meet_on_node() {
-  const transport::Topology& topology = transport_->topology();
-  if (!settings_.shm || topology.nodes() == topology.size()) return;
-  NodeMeeting meeting(*transport_);
-  meeting.join(gather_from_all(meeting.offer()));
-  auto arena = meeting.conclude(gather_from_all(meeting.outcome()), lacks_shared_memory_);
-  lacks_shared_memory_ = arena == nullptr;
-  if (lacks_shared_memory_) return;
-  node_ = std::make_unique<Node>(std::move(arena), *transport_);
-  operation_->meet_at(*node_);
 }
 
 void Session::run(const Call& call, const Options& options) {

@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include <rondo/version.hpp>
+
+#include "collectives/selector.hpp"
+#include "core/digest.hpp"
+#include "core/log.hpp"
+#include "engine/node_meeting.hpp"
+#include "engine/session-inl.hpp"
+
+// How the ranks of a new communicator come to agree on settings and tuning, and meet on their node.
+namespace rondo::engine {
+
+using collectives::Collective;
+
+namespace {
+
+/// Alike on all ranks that can understand each other.
+std::uint64_t build_digest() {
+  core::Digest digest;
+  digest.add(std::string_view(RONDO_VERSION_STRING));
+  digest.add(std::uint64_t{std::endian::native == std::endian::little ? 1U : 2U});
+  return digest.value();
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<transport::Transport> transport, const Options& defaults,
+                 const core::Settings& settings)
+    : Session(Agreed{}, std::move(transport), defaults, settings) {
+  adopt_settings_of_rank_0();
+  collectives::check_algorithm_name(default_algorithm_, "Options::algorithm");
+  collectives::check_algorithm_name(settings_.algorithm, "RONDO_ALGORITHM");
+  compare_digests();
+  meet_on_node();
+  go_by_tuning();
+}
+
+template <class T>
+std::vector<T> Session::gather_from_all(const T& mine) {
+  std::vector<T> all(static_cast<std::size_t>(transport_->size()));
+  Call call{.collective = Collective::allgather,
+            .input = ConstBuffer(&mine, sizeof mine, DataType::uint8),
+            .output = Buffer(all.data(), all.size() * sizeof mine, DataType::uint8)};
+  run(call, {.algorithm = "bruck"});
+  return all;
+}
+
+/// What rank 0 has read, so that all ranks go by the same.
+struct Session::Opening {
+  std::uint64_t tuning_bytes = 0;
+  std::array<char, 1024> settings{};  // zero-terminated
+};
+
+void Session::broadcast_bytes(void* data, std::size_t bytes) {
+  const Buffer buffer(data, bytes, DataType::uint8);
+  run({.collective = Collective::broadcast,
+       .input = buffer,
+       .output = buffer,
+       .details = build_digest()},
+      {});
+}
+
+void Session::adopt_settings_of_rank_0() {
+  Opening opening;
+  std::string tuning;
+  if (transport_->rank() == 0) {
+    guarded([&] {
+      if (settings_.tuning_file.empty()) return;
+      tuning_ =
+          std::make_shared<collectives::Tuning>(collectives::Tuning::read(settings_.tuning_file));
+      tuning = tuning_->text();
+    });
+    const std::string settings = settings_.encode();
+    if (settings.size() >= opening.settings.size())
+      throw Error(ErrorCode::usage, "the RONDO_* settings are too long; shorten what is in them");
+    std::copy(settings.begin(), settings.end(), opening.settings.begin());
+    opening.tuning_bytes = tuning.size();
+  }
+  broadcast_bytes(&opening, sizeof opening);
+  settings_ = core::Settings::decode(opening.settings.data(), settings_);
+  if (opening.tuning_bytes == 0) return;
+  tuning.resize(opening.tuning_bytes);
+  broadcast_bytes(tuning.data(), tuning.size());
+  tuning_ = std::make_shared<collectives::Tuning>(
+      collectives::Tuning::parse(tuning, "what rank 0 has read"));
+}
+
+/// Whatever bits may depend on must be alike, however it came to each rank.
+void Session::compare_digests() {
+  core::Digest digest;
+  digest.add(build_digest());
+  digest.add(settings_.encode());
+  digest.add(tuning_->text());
+  run({.collective = Collective::barrier, .details = digest.value()}, {});
+}
+
+collectives::Placement Session::placement() const {
+  return collectives::placement_of(*transport_, node_ != nullptr);
+}
+
+void Session::go_by_tuning() {
+  const collectives::TuningTable* table = tuning_->find(placement());
+  operation_->go_by(table, settings_.vendor);
+  if (table == nullptr && !tuning_->empty() && transport_->rank() == 0)
+    core::log(
+        core::LogLevel::info,
+        fmt::format("RONDO_TUNING_FILE has nothing for {}: fixed constants choose; rondo-tune "
+                    "measures and adds to the file",
+                    describe(placement())));
+}
+
+/// Makes the memory through which the ranks of a node meet, if they can have it.
+void Session::meet_on_node() {
+  const transport::Topology& topology = transport_->topology();
+  if (!settings_.shm || topology.nodes() == topology.size()) return;
+  NodeMeeting meeting(*transport_);
+  meeting.join(gather_from_all(meeting.offer()));
+  auto arena = meeting.conclude(gather_from_all(meeting.outcome()), lacks_shared_memory_);
+  lacks_shared_memory_ = arena == nullptr;
+  if (lacks_shared_memory_) return;
+  node_ = std::make_unique<Node>(std::move(arena), *transport_);
+  operation_->meet_at(*node_);
+}
+
+}  // namespace rondo::engine
