@@ -1,46 +1,93 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <rondo/train/parameter.hpp>
 
 namespace rondo::train {
 
+/// What a forward pass is for, and which samples are in it. Most layers don't look.
+struct Pass {
+  bool training = false;                      ///< else evaluation, which is not random
+  std::uint64_t seed = 0;                     ///< of random masks
+  std::uint64_t step = 0;                     ///< optimizer steps taken before this one
+  std::span<const std::size_t> samples = {};  ///< each row's number in the data set
+};
+
 /// Called in backward() with i as soon as the gradient of parameters()[i] is complete.
 using GradientReady = std::function<void(std::size_t)>;
 
+/// Whether backward() is to compute the gradient with respect to the layer's input. The first layer
+/// of a model has no use for it, and saves the work.
+enum class InputGradient { skip, compute };
+
 /// A piece of a model: a function of rows (samples), with its derivative written out by hand.
-/// Matrices are row-major, one sample a row; 0 rows are allowed everywhere. Not thread-safe.
+/// Matrices are row-major, one sample a row; a sample of several dimensions lies in its row, the
+/// last dimension innermost. 0 rows are allowed everywhere. Memory is kept, and grows with the
+/// largest batch so far. May be moved; not thread-safe.
 template <class T>
 class Layer {
  public:
+  Layer(Layer&&) noexcept = default;
+  Layer& operator=(Layer&&) noexcept = default;
   virtual ~Layer() = default;
 
+  /// How messages call the layer.
+  const std::string& name() const { return name_; }
   /// Features of a sample that comes in, and that goes out.
-  virtual std::size_t inputs() const = 0;
-  virtual std::size_t outputs() const = 0;
+  std::size_t inputs() const { return inputs_; }
+  std::size_t outputs() const { return outputs_; }
 
   /// The layer's parameters in the order in which forward() uses them. The pointers stay valid as
   /// long as the layer is neither moved nor destroyed.
-  virtual std::vector<Parameter<T>*> parameters() = 0;
+  virtual std::vector<Parameter<T>*> parameters() { return {}; }
+
+  /// Names that no other layer of a model may have: those of the parameters, unless there are more.
+  virtual std::vector<std::string> unique_names();
+
+  /// Draws the parameters; each layer tells how. The same seed gives the same numbers everywhere.
+  virtual void initialise(std::uint64_t) {}
 
   /// The outputs of `rows` samples: rows × outputs(), valid until the next forward(). `input` is
   /// rows × inputs() and must stay as it is until backward() has returned. Throws Error(usage) when
   /// its size differs.
-  virtual std::span<const T> forward(std::span<const T> input, std::size_t rows) = 0;
+  std::span<const T> forward(std::span<const T> input, std::size_t rows, const Pass& pass = {});
 
   /// From the gradient of a loss with respect to the last forward()'s outputs, writes (does not
-  /// add) the parameters' gradients, as sums over the rows, and calls `ready` for each, last
-  /// parameter first. Throws Error(usage) when its size differs from the outputs'.
-  virtual void backward(std::span<const T> output_gradient, const GradientReady& ready) = 0;
+  /// add) the parameters' gradients, as sums over the rows, and calls `ready` once for each, last
+  /// parameter first. Returns the gradient with respect to the inputs, rows × inputs(), valid until
+  /// the next backward(); nothing when it is not wanted. Throws Error(usage) when the size differs
+  /// from the outputs'.
+  std::span<const T> backward(std::span<const T> output_gradient, const GradientReady& ready,
+                              InputGradient wanted = InputGradient::skip);
 
-  /// The gradient with respect to the inputs, rows × inputs(), for the layer before this one. Call
-  /// it after backward() with the same argument; valid until the next call. The first layer of a
-  /// model has no use for it, and saves the work.
-  virtual std::span<const T> input_gradient(std::span<const T> output_gradient) = 0;
+ protected:
+  /// Throws Error(usage) unless both numbers of features are 1 to 2^31 - 1, which BLAS can index.
+  Layer(std::string name, std::size_t inputs, std::size_t outputs);
+
+  /// What forward() and backward() do once sizes are checked; there is at least one row.
+  virtual std::span<const T> apply(std::span<const T> input, const Pass& pass) = 0;
+  virtual std::span<const T> differentiate(std::span<const T> output_gradient,
+                                           const GradientReady& ready, InputGradient wanted) = 0;
+
+  /// Of the last forward().
+  std::size_t rows() const { return rows_; }
+  std::span<const T> input() const { return input_; }
+
+ private:
+  std::string name_;
+  std::size_t inputs_;
+  std::size_t outputs_;
+  std::size_t rows_ = 0;
+  std::span<const T> input_;
 };
+
+extern template class Layer<float>;
+extern template class Layer<double>;
 
 }  // namespace rondo::train

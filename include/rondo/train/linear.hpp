@@ -17,31 +17,22 @@ class Linear final : public Layer<T> {
   /// beyond what BLAS can index (2^31 - 1).
   Linear(const std::string& name, std::size_t inputs, std::size_t outputs);
 
-  /// Draws weight and bias uniformly from ±1/√inputs (PyTorch's range, not its numbers). The same
-  /// seed gives the same numbers everywhere.
-  void initialise(std::uint64_t seed);
+  /// Draws weight and bias uniformly from ±1/√inputs (PyTorch's range, not its numbers).
+  void initialise(std::uint64_t seed) override;
 
   Parameter<T>& weight() { return weight_; }
   Parameter<T>& bias() { return bias_; }
-
-  std::size_t inputs() const override { return inputs_; }
-  std::size_t outputs() const override { return outputs_; }
   std::vector<Parameter<T>*> parameters() override { return {&weight_, &bias_}; }
-  std::span<const T> forward(std::span<const T> input, std::size_t rows) override;
-  void backward(std::span<const T> output_gradient, const GradientReady& ready) override;
-  std::span<const T> input_gradient(std::span<const T> output_gradient) override;
 
  private:
-  void check_output_gradient(std::span<const T> output_gradient) const;
+  std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
+  std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
+                                   InputGradient wanted) override;
 
-  std::size_t inputs_;
-  std::size_t outputs_;
   Parameter<T> weight_;
   Parameter<T> bias_;
-  std::size_t rows_ = 0;      // of the last forward()
-  std::span<const T> input_;  // of the last forward()
-  Tensor<T> output_;          // memory for the largest batch so far
-  Tensor<T> input_gradient_;  // likewise
+  Tensor<T> output_;
+  Tensor<T> input_gradient_;
 };
 
 extern template class Linear<float>;

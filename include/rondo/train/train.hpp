@@ -1,6 +1,7 @@
 #pragma once
 
 /// Everything of Rondo's training runtime.
+#include <rondo/train/activation.hpp>
 #include <rondo/train/agree.hpp>
 #include <rondo/train/array.hpp>
 #include <rondo/train/blas_threads.hpp>
@@ -9,6 +10,8 @@
 #include <rondo/train/csv.hpp>
 #include <rondo/train/dataset.hpp>
 #include <rondo/train/evaluate.hpp>
+#include <rondo/train/flatten.hpp>
+#include <rondo/train/gelu.hpp>
 #include <rondo/train/layer.hpp>
 #include <rondo/train/least_squares.hpp>
 #include <rondo/train/linear.hpp>
@@ -22,7 +25,12 @@
 #include <rondo/train/prefetcher.hpp>
 #include <rondo/train/progress.hpp>
 #include <rondo/train/reducer.hpp>
+#include <rondo/train/relu.hpp>
+#include <rondo/train/residual.hpp>
 #include <rondo/train/sampler.hpp>
 #include <rondo/train/schedule.hpp>
+#include <rondo/train/sequential.hpp>
+#include <rondo/train/sigmoid.hpp>
 #include <rondo/train/standardize.hpp>
+#include <rondo/train/tanh.hpp>
 #include <rondo/train/tensor.hpp>

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <rondo/train/activation.hpp>
+
+namespace rondo::train {
+
+namespace detail {
+struct SigmoidFunction {
+  static constexpr const char* kName = "sigmoid";
+  template <class T>
+  static T value(T x);
+  template <class T>
+  static T gradient(T x, T y, T output_gradient);
+};
+}  // namespace detail
+
+/// Logistic function: y = 1/(1 + exp(-x)), y' = y·(1 - y).
+template <class T>
+using Sigmoid = Activation<T, detail::SigmoidFunction>;
+
+extern template class Activation<float, detail::SigmoidFunction>;
+extern template class Activation<double, detail::SigmoidFunction>;
+
+}  // namespace rondo::train

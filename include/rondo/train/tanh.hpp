@@ -1,0 +1,24 @@
+#pragma once
+
+#include <rondo/train/activation.hpp>
+
+namespace rondo::train {
+
+namespace detail {
+struct TanhFunction {
+  static constexpr const char* kName = "tanh";
+  template <class T>
+  static T value(T x);
+  template <class T>
+  static T gradient(T x, T y, T output_gradient);
+};
+}  // namespace detail
+
+/// Hyperbolic tangent: y = tanh(x), y' = 1 - y².
+template <class T>
+using Tanh = Activation<T, detail::TanhFunction>;
+
+extern template class Activation<float, detail::TanhFunction>;
+extern template class Activation<double, detail::TanhFunction>;
+
+}  // namespace rondo::train

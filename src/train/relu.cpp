@@ -1,0 +1,24 @@
+#include <rondo/train/relu.hpp>
+
+#include "train/activation.hpp"
+
+namespace rondo::train {
+
+namespace detail {
+
+template <class T>
+T ReluFunction::value(T x) {
+  return x < T{0} ? T{0} : x;
+}
+
+template <class T>
+T ReluFunction::gradient(T, T y, T output_gradient) {
+  return y <= T{0} ? T{0} : output_gradient;
+}
+
+}  // namespace detail
+
+template class Activation<float, detail::ReluFunction>;
+template class Activation<double, detail::ReluFunction>;
+
+}  // namespace rondo::train
