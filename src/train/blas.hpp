@@ -9,13 +9,17 @@
 namespace rondo::train::blas {
 
 /// A row-major matrix product C = op(A)·op(B) + beta·C, where C is `rows` × `columns`, and `inner`
-/// is the extent summed over. None may be 0.
+/// is the extent summed over. None may be 0. A stride is the number of elements from one row in
+/// memory to the next; 0 stands for rows without gaps.
 struct Product {
   bool transpose_a = false;
   bool transpose_b = false;
   std::size_t rows;
   std::size_t columns;
   std::size_t inner;
+  std::size_t stride_a = 0;
+  std::size_t stride_b = 0;
+  std::size_t stride_c = 0;
 };
 
 namespace detail {
@@ -28,13 +32,13 @@ inline void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, co
                  int lda, const double* b, int ldb, double beta, double* c, int ldc) {
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, a, lda, b, ldb, beta, c, ldc);
 }
-inline void gemv(CBLAS_TRANSPOSE t, int m, int n, const float* a, const float* x, float beta,
-                 float* y) {
-  cblas_sgemv(CblasRowMajor, t, m, n, 1.0F, a, n, x, 1, beta, y, 1);
+inline void gemv(CBLAS_TRANSPOSE t, int m, int n, const float* a, int lda, const float* x, int incx,
+                 float beta, float* y, int incy) {
+  cblas_sgemv(CblasRowMajor, t, m, n, 1.0F, a, lda, x, incx, beta, y, incy);
 }
-inline void gemv(CBLAS_TRANSPOSE t, int m, int n, const double* a, const double* x, double beta,
-                 double* y) {
-  cblas_dgemv(CblasRowMajor, t, m, n, 1.0, a, n, x, 1, beta, y, 1);
+inline void gemv(CBLAS_TRANSPOSE t, int m, int n, const double* a, int lda, const double* x,
+                 int incx, double beta, double* y, int incy) {
+  cblas_dgemv(CblasRowMajor, t, m, n, 1.0, a, lda, x, incx, beta, y, incy);
 }
 
 constexpr CBLAS_TRANSPOSE flag(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
@@ -48,17 +52,21 @@ void multiply(const Product& product, const T* a, const T* b, T beta, T* c) {
   const int m = core::narrow<int>(product.rows);
   const int n = core::narrow<int>(product.columns);
   const int k = core::narrow<int>(product.inner);
+  const bool ta = product.transpose_a;
+  const bool tb = product.transpose_b;
+  const auto stride = [](std::size_t given, int dense) {
+    return given == 0 ? dense : core::narrow<int>(given);
+  };
+  const int lda = stride(product.stride_a, ta ? m : k);
+  const int ldb = stride(product.stride_b, tb ? k : n);
+  const int ldc = stride(product.stride_c, n);
   using detail::flag;
-  if (n == 1) {  // C = op(A)·b
-    const auto [rows, columns] = product.transpose_a ? std::pair(k, m) : std::pair(m, k);
-    detail::gemv(flag(product.transpose_a), rows, columns, a, b, beta, c);
-  } else if (m == 1) {  // Cᵀ = op(B)ᵀ·a
-    const auto [rows, columns] = product.transpose_b ? std::pair(n, k) : std::pair(k, n);
-    detail::gemv(flag(!product.transpose_b), rows, columns, b, a, beta, c);
-  } else {
-    detail::gemm(flag(product.transpose_a), flag(product.transpose_b), m, n, k, a,
-                 product.transpose_a ? m : k, b, product.transpose_b ? k : n, beta, c, n);
-  }
+  if (n == 1)  // C = op(A)·b
+    detail::gemv(flag(ta), ta ? k : m, ta ? m : k, a, lda, b, tb ? 1 : ldb, beta, c, ldc);
+  else if (m == 1)  // Cᵀ = op(B)ᵀ·a
+    detail::gemv(flag(!tb), tb ? n : k, tb ? k : n, b, ldb, a, ta ? lda : 1, beta, c, 1);
+  else
+    detail::gemm(flag(ta), flag(tb), m, n, k, a, lda, b, ldb, beta, c, ldc);
 }
 
 }  // namespace rondo::train::blas
