@@ -1,7 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <random>
 #include <span>
 
@@ -18,6 +20,16 @@ void draw_uniform(std::span<Parameter<T>* const> parameters, double bound, std::
   std::mt19937_64 random(seed);
   const auto draw = [&] { return static_cast<T>(bound * (2.0 * unit_interval(random()) - 1.0)); };
   for (Parameter<T>* parameter : parameters) std::ranges::generate(parameter->value().span(), draw);
+}
+
+/// Draws elements from the normal distribution of mean 0 and variance 1 (Box & Muller, 1958).
+template <class T>
+void draw_normal(std::span<T> elements, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (T& element : elements) {
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - unit_interval(random())));
+    element = static_cast<T>(radius * std::cos(2.0 * std::numbers::pi * unit_interval(random())));
+  }
 }
 
 }  // namespace rondo::train

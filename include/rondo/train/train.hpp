@@ -11,11 +11,15 @@
 #include <rondo/train/cross_entropy.hpp>
 #include <rondo/train/csv.hpp>
 #include <rondo/train/dataset.hpp>
+#include <rondo/train/dropout.hpp>
+#include <rondo/train/each_position.hpp>
+#include <rondo/train/embedding.hpp>
 #include <rondo/train/evaluate.hpp>
 #include <rondo/train/flatten.hpp>
 #include <rondo/train/gelu.hpp>
 #include <rondo/train/image.hpp>
 #include <rondo/train/layer.hpp>
+#include <rondo/train/layer_norm.hpp>
 #include <rondo/train/least_squares.hpp>
 #include <rondo/train/linear.hpp>
 #include <rondo/train/loader.hpp>
