@@ -4,6 +4,7 @@
 #include <rondo/train/activation.hpp>
 #include <rondo/train/agree.hpp>
 #include <rondo/train/array.hpp>
+#include <rondo/train/attention.hpp>
 #include <rondo/train/blas_threads.hpp>
 #include <rondo/train/broadcast.hpp>
 #include <rondo/train/checkpoint.hpp>
@@ -24,6 +25,7 @@
 #include <rondo/train/linear.hpp>
 #include <rondo/train/loader.hpp>
 #include <rondo/train/loss.hpp>
+#include <rondo/train/lstm.hpp>
 #include <rondo/train/max_pool2d.hpp>
 #include <rondo/train/metrics.hpp>
 #include <rondo/train/metrics_file.hpp>
