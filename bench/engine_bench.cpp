@@ -24,8 +24,12 @@ using rondo::Communicator;
 using rondo::ReduceOp;
 using rondo::bench::ThreadJob;
 
-Communicator communicator_of(const benchmark::State& state, bool shm) {
+using Progress = rondo::core::Settings::Progress;
+
+Communicator communicator_of(const benchmark::State& state, bool shm,
+                             Progress progress = Progress::thread) {
   rondo::core::Settings settings;
+  settings.progress = progress;
   settings.shm = shm;
   return Communicator(
       std::make_unique<rondo::engine::Session>(ThreadJob::join(state), rondo::Options{}, settings));
@@ -36,6 +40,18 @@ void allreduce(benchmark::State& state, bool shm) {
   std::vector<float> data(static_cast<std::size_t>(state.range(0)) / sizeof(float));
   for (auto _ : state) world.allreduce(std::span(data), ReduceOp::sum);
   state.SetLabel(std::string(world.last_algorithm()));
+}
+
+void wait_at_once(benchmark::State& state, bool shm, Progress progress) {
+  Communicator world = communicator_of(state, shm, progress);
+  std::vector<float> data(static_cast<std::size_t>(state.range(0)) / sizeof(float));
+  for (auto _ : state) world.iallreduce(std::span(data), ReduceOp::sum).wait();
+}
+
+/// An all-reduce that doesn't wait, and the wait for it.
+void iallreduce(benchmark::State& state, bool shm) { wait_at_once(state, shm, Progress::thread); }
+void iallreduce_polled(benchmark::State& state, bool shm) {
+  wait_at_once(state, shm, Progress::poll);
 }
 
 void barrier(benchmark::State& state, bool shm) {
@@ -56,6 +72,8 @@ void add_all() {
             ->UseRealTime();
       };
       add("allreduce", &allreduce)->Arg(8)->Arg(4096);
+      add("iallreduce", &iallreduce)->Arg(8)->Arg(4096);
+      add("iallreduce_polled", &iallreduce_polled)->Arg(8);
       add("barrier", &barrier);
     }
   }

@@ -11,13 +11,15 @@
 #include <rondo/buffer.hpp>
 #include <rondo/error.hpp>
 #include <rondo/options.hpp>
+#include <rondo/request.hpp>
 #include <rondo/types.hpp>
 
 namespace rondo {
 
 namespace engine {
 class Session;
-}
+struct Call;
+}  // namespace engine
 
 /// A group of ranks and the collectives among them.
 ///
@@ -45,7 +47,7 @@ class Communicator {
 
   Communicator(Communicator&&) noexcept;
   Communicator& operator=(Communicator&&) noexcept;
-  /// Not collective and never throws.
+  /// Not collective and never throws. Waits for its pending requests, as ~Request does.
   ~Communicator();
 
   Rank rank() const;
@@ -110,12 +112,43 @@ class Communicator {
   /// Returns when every rank has called it. Collective.
   void barrier(const Options& options = {});
 
+  // ── Calls that don't wait. Collective: an `i…` call must be one on all ranks. They have the same
+  // arguments and contracts as the blocking ones, and return at once; an error in the arguments is
+  // thrown here, all others by the Request. What `options` and lists of counts refer to may go once
+  // the call has returned. Any number may be pending, in whatever order they are waited for; two of
+  // them, and a blocking call, are under way at once, so that a small blocking call may overtake.
+  // The transport's own collectives ("mpi") serve blocking calls only.
+  // ──────────────────
+  Request iallreduce(ConstBuffer input, Buffer output, ReduceOp op, const Options& options = {});
+  template <class T>
+  Request iallreduce(std::span<T> data, ReduceOp op, const Options& options = {}) {
+    return iallreduce(ConstBuffer(data), Buffer(data), op, options);
+  }
+  Request ireduce(ConstBuffer input, Buffer output, ReduceOp op, Rank root,
+                  const Options& options = {});
+  Request ibroadcast(Buffer data, Rank root, const Options& options = {});
+  template <class T>
+  Request ibroadcast(std::span<T> data, Rank root, const Options& options = {}) {
+    return ibroadcast(Buffer(data), root, options);
+  }
+  Request ireduce_scatter(ConstBuffer input, Buffer output, ReduceOp op,
+                          const Options& options = {});
+  Request ireduce_scatter_v(ConstBuffer input, Buffer output, std::span<const std::size_t> counts,
+                            ReduceOp op, const Options& options = {});
+  Request iallgather(ConstBuffer input, Buffer output, const Options& options = {});
+  Request iallgather_v(ConstBuffer input, Buffer output, std::span<const std::size_t> counts,
+                       const Options& options = {});
+  Request iall_to_all(ConstBuffer input, Buffer output, const Options& options = {});
+  Request igather(ConstBuffer input, Buffer output, Rank root, const Options& options = {});
+  Request iscatter(ConstBuffer input, Buffer output, Rank root, const Options& options = {});
+  Request ibarrier(const Options& options = {});
+
   // ── Between two ranks: not collective; matched in order per pair; must agree in count and type.
   // ───────────────────
   void send(ConstBuffer data, Rank to, const Options& options = {});
   void receive(Buffer data, Rank from, const Options& options = {});
 
-  /// The algorithm that served this rank's latest collective, as docs/algorithms.md names it (of
+  /// The algorithm that served the latest collective that this rank has waited for, as docs/algorithms.md names it (of
   /// "node" with the way: "node, direct"); empty
   /// before the first one, and after a barrier. Not collective.
   std::string_view last_algorithm() const;
@@ -124,6 +157,8 @@ class Communicator {
   engine::Session& session();
 
  private:
+  Request launch(const engine::Call& call, const Options& options);
+
   std::unique_ptr<engine::Session> session_;
 };
 

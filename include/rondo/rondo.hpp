@@ -7,6 +7,7 @@
 #include <rondo/error.hpp>
 #include <rondo/half.hpp>
 #include <rondo/options.hpp>
+#include <rondo/request.hpp>
 #include <rondo/shared_buffer.hpp>
 #include <rondo/types.hpp>
 #include <rondo/version.hpp>

@@ -57,6 +57,20 @@ Signature NodeArrival::signature_of(int node_rank) const {
   return signature;
 }
 
+/// A peer's next entry stays as it is until this rank arrives there, too.
+std::optional<Begun> NodeArrival::begun_by_another(std::uint64_t sequence) const {
+  const std::uint64_t next = count_ + 1;
+  const auto entry = static_cast<std::size_t>(next % 2);
+  for (int peer = 0; peer < arena_.size(); ++peer) {
+    const NodeArea& area = arena_.of(peer);
+    if (area.arrivals[entry].count.load(std::memory_order_acquire) != next) continue;
+    Begun begun{.rank = ranks_[static_cast<std::size_t>(peer)], .signature = {}};
+    std::memcpy(&begun.signature, area.signatures[entry].data(), sizeof begun.signature);
+    if (begun.signature.sequence == sequence) return begun;
+  }
+  return std::nullopt;
+}
+
 const std::byte* NodeArrival::told_by(int node_rank) const { return place(arena_.of(node_rank)); }
 
 }  // namespace rondo::collectives

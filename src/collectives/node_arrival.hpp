@@ -12,6 +12,12 @@
 
 namespace rondo::collectives {
 
+/// What a rank has begun.
+struct Begun {
+  Rank rank = -1;
+  Signature signature;
+};
+
 /// The agreement of the ranks of a node: each writes what it wants to do into its own area, with a
 /// few bytes of data beside, and reads what the others wrote.
 ///
@@ -32,6 +38,11 @@ class NodeArrival {
   bool progressed() const { return progressed_; }
   /// Set when step() has found a rank whose signature differs: the same two on every rank.
   const std::optional<Conflict>& conflict() const { return conflict_; }
+
+  /// The operation `sequence` of a rank that has begun it here, while this rank has not: they
+  /// disagree if this rank has begun it elsewhere. Not for the path of a call that waits for
+  /// nothing.
+  std::optional<Begun> begun_by_another(std::uint64_t sequence) const;
 
   /// What a rank that has arrived told along.
   const std::byte* told_by(int node_rank) const;

@@ -95,7 +95,8 @@ std::string obstacle(const Algorithm& algorithm, const Request& request) {
     case Path::hierarchical:
       return "needs RONDO_SHM on, and several nodes with several ranks, and no narrow wire";
     case Path::vendor:
-      if (!request.vendor) return "needs a transport with collectives of its own, such as MPI";
+      if (!request.vendor)
+        return "needs a transport with collectives of its own, such as MPI, and a blocking call";
       if (!fits_vendor(request))
         return fmt::format("serves blocks of one size, and up to {} elements",
                            transport::Vendor::kMostElements);

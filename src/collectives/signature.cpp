@@ -34,7 +34,8 @@ std::uint64_t digest(const Signature& signature) {
 }
 
 std::string describe(const Signature& signature) {
-  std::string text = fmt::format("{} #{}", name_of(signature.collective), signature.sequence);
+  std::string text = fmt::format("{}{} #{}", signature.asynchronous != 0 ? "i" : "",
+                                 name_of(signature.collective), signature.sequence);
   if (signature.collective == Collective::barrier) return text;
   text += fmt::format(" of {} {}", signature.count, name_of(signature.type));
   if (reduces(signature.collective)) text += fmt::format(", {}", name_of(signature.op));
@@ -62,6 +63,7 @@ std::string differences(const Signature& a, const Signature& b) {
   compare(a.segment_bytes, b.segment_bytes, "segment_bytes");
   compare(a.narrow, b.narrow, "wire");
   compare(a.deterministic, b.deterministic, "deterministic");
+  compare(a.asynchronous, b.asynchronous, "whether the call waits");
   compare(a.scale, b.scale, "scale");
   compare(a.sequence, b.sequence, "number of earlier operations");
   compare(a.details, b.details, "the sizes of blocks, or the version of Rondo");

@@ -25,7 +25,8 @@ struct Signature {
   DataType type = DataType::uint8;
   std::uint8_t narrow = 0;
   std::uint8_t deterministic = 0;
-  std::array<char, 31> algorithm{};  // zero-terminated
+  std::uint8_t asynchronous = 0;     // the call doesn't wait
+  std::array<char, 30> algorithm{};  // zero-terminated
 
   friend bool operator==(const Signature&, const Signature&) = default;
 };

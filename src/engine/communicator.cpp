@@ -67,62 +67,147 @@ Communicator Communicator::split(int color, int key) {
   return Communicator(session().split(color, key));
 }
 
-void Communicator::allreduce(ConstBuffer input, Buffer output, ReduceOp op,
-                             const Options& options) {
-  session().run({.collective = Collective::allreduce, .input = input, .output = output, .op = op},
-                options);
+namespace {
+
+using engine::Call;
+
+Call allreduce_call(ConstBuffer input, Buffer output, ReduceOp op) {
+  return {.collective = Collective::allreduce, .input = input, .output = output, .op = op};
+}
+
+Call reduce_call(ConstBuffer input, Buffer output, ReduceOp op, Rank root, bool is_root) {
+  return {.collective = Collective::reduce,
+          .input = input,
+          .output = is_root ? output : Buffer{},
+          .op = op,
+          .root = root};
+}
+
+Call broadcast_call(Buffer data, Rank root) {
+  return {.collective = Collective::broadcast, .input = data, .output = data, .root = root};
+}
+
+Call reduce_scatter_call(ConstBuffer input, Buffer output, ReduceOp op,
+                         std::span<const std::size_t> counts = {}) {
+  return {.collective = Collective::reduce_scatter,
+          .input = input,
+          .output = output,
+          .op = op,
+          .input_counts = counts};
+}
+
+Call allgather_call(ConstBuffer input, Buffer output, std::span<const std::size_t> counts = {}) {
+  return {.collective = Collective::allgather,
+          .input = input,
+          .output = output,
+          .output_counts = counts};
+}
+
+Call all_to_all_call(ConstBuffer input, Buffer output) {
+  return {.collective = Collective::all_to_all, .input = input, .output = output};
+}
+
+Call gather_call(ConstBuffer input, Buffer output, Rank root, bool is_root) {
+  return {.collective = Collective::gather,
+          .input = input,
+          .output = is_root ? output : Buffer{},
+          .root = root};
+}
+
+Call scatter_call(ConstBuffer input, Buffer output, Rank root, bool is_root) {
+  return {.collective = Collective::scatter,
+          .input = is_root ? input : ConstBuffer{},
+          .output = output,
+          .root = root};
+}
+
+Call barrier_call() { return {.collective = Collective::barrier}; }
+
+}  // namespace
+
+Request Communicator::launch(const Call& call, const Options& options) {
+  engine::Launch& launched = session().launch(call, options);
+  return {session().launch_pool(), launched};
 }
 
 void Communicator::allreduce(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
   session().allreduce_all(tensors, op, options);
 }
 
+void Communicator::allreduce(ConstBuffer input, Buffer output, ReduceOp op,
+                             const Options& options) {
+  session().run(allreduce_call(input, output, op), options);
+}
+
+Request Communicator::iallreduce(ConstBuffer input, Buffer output, ReduceOp op,
+                                 const Options& options) {
+  return launch(allreduce_call(input, output, op), options);
+}
+
 void Communicator::reduce(ConstBuffer input, Buffer output, ReduceOp op, Rank root,
                           const Options& options) {
-  if (rank() != root) output = {};
-  session().run(
-      {.collective = Collective::reduce, .input = input, .output = output, .op = op, .root = root},
-      options);
+  session().run(reduce_call(input, output, op, root, rank() == root), options);
+}
+
+Request Communicator::ireduce(ConstBuffer input, Buffer output, ReduceOp op, Rank root,
+                              const Options& options) {
+  return launch(reduce_call(input, output, op, root, rank() == root), options);
 }
 
 void Communicator::broadcast(Buffer data, Rank root, const Options& options) {
-  session().run({.collective = Collective::broadcast, .input = data, .output = data, .root = root},
-                options);
+  session().run(broadcast_call(data, root), options);
+}
+
+Request Communicator::ibroadcast(Buffer data, Rank root, const Options& options) {
+  return launch(broadcast_call(data, root), options);
 }
 
 void Communicator::reduce_scatter(ConstBuffer input, Buffer output, ReduceOp op,
                                   const Options& options) {
-  session().run(
-      {.collective = Collective::reduce_scatter, .input = input, .output = output, .op = op},
-      options);
+  session().run(reduce_scatter_call(input, output, op), options);
+}
+
+Request Communicator::ireduce_scatter(ConstBuffer input, Buffer output, ReduceOp op,
+                                      const Options& options) {
+  return launch(reduce_scatter_call(input, output, op), options);
 }
 
 void Communicator::reduce_scatter_v(ConstBuffer input, Buffer output,
                                     std::span<const std::size_t> counts, ReduceOp op,
                                     const Options& options) {
-  session().run({.collective = Collective::reduce_scatter,
-                 .input = input,
-                 .output = output,
-                 .op = op,
-                 .input_counts = counts},
-                options);
+  session().run(reduce_scatter_call(input, output, op, counts), options);
+}
+
+Request Communicator::ireduce_scatter_v(ConstBuffer input, Buffer output,
+                                        std::span<const std::size_t> counts, ReduceOp op,
+                                        const Options& options) {
+  return launch(reduce_scatter_call(input, output, op, counts), options);
 }
 
 void Communicator::allgather(ConstBuffer input, Buffer output, const Options& options) {
-  session().run({.collective = Collective::allgather, .input = input, .output = output}, options);
+  session().run(allgather_call(input, output), options);
+}
+
+Request Communicator::iallgather(ConstBuffer input, Buffer output, const Options& options) {
+  return launch(allgather_call(input, output), options);
 }
 
 void Communicator::allgather_v(ConstBuffer input, Buffer output,
                                std::span<const std::size_t> counts, const Options& options) {
-  session().run({.collective = Collective::allgather,
-                 .input = input,
-                 .output = output,
-                 .output_counts = counts},
-                options);
+  session().run(allgather_call(input, output, counts), options);
+}
+
+Request Communicator::iallgather_v(ConstBuffer input, Buffer output,
+                                   std::span<const std::size_t> counts, const Options& options) {
+  return launch(allgather_call(input, output, counts), options);
 }
 
 void Communicator::all_to_all(ConstBuffer input, Buffer output, const Options& options) {
-  session().run({.collective = Collective::all_to_all, .input = input, .output = output}, options);
+  session().run(all_to_all_call(input, output), options);
+}
+
+Request Communicator::iall_to_all(ConstBuffer input, Buffer output, const Options& options) {
+  return launch(all_to_all_call(input, output), options);
 }
 
 void Communicator::all_to_all_v(ConstBuffer input, std::span<const std::size_t> send_counts,
@@ -137,20 +222,25 @@ void Communicator::all_to_all_v(ConstBuffer input, std::span<const std::size_t> 
 }
 
 void Communicator::gather(ConstBuffer input, Buffer output, Rank root, const Options& options) {
-  if (rank() != root) output = {};
-  session().run({.collective = Collective::gather, .input = input, .output = output, .root = root},
-                options);
+  session().run(gather_call(input, output, root, rank() == root), options);
+}
+
+Request Communicator::igather(ConstBuffer input, Buffer output, Rank root, const Options& options) {
+  return launch(gather_call(input, output, root, rank() == root), options);
 }
 
 void Communicator::scatter(ConstBuffer input, Buffer output, Rank root, const Options& options) {
-  if (rank() != root) input = {};
-  session().run({.collective = Collective::scatter, .input = input, .output = output, .root = root},
-                options);
+  session().run(scatter_call(input, output, root, rank() == root), options);
 }
 
-void Communicator::barrier(const Options& options) {
-  session().run({.collective = Collective::barrier}, options);
+Request Communicator::iscatter(ConstBuffer input, Buffer output, Rank root,
+                               const Options& options) {
+  return launch(scatter_call(input, output, root, rank() == root), options);
 }
+
+void Communicator::barrier(const Options& options) { session().run(barrier_call(), options); }
+
+Request Communicator::ibarrier(const Options& options) { return launch(barrier_call(), options); }
 
 void Communicator::send(ConstBuffer data, Rank to, const Options& options) {
   session().send(data, to, options);

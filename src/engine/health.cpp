@@ -70,12 +70,12 @@ void Health::receive(const Notice& notice) {
 }
 
 void Health::poison(const Error& error) {
-  if (has_failed_in(first_unfinished_)) return;
+  if (has_failed_in(first_unfinished())) return;
   failure_ = error;
-  failure_sequence_ = first_unfinished_;
+  failure_sequence_ = first_unfinished();
   Notice notice;
   notice.kind = kFailure + static_cast<std::uint32_t>(error.code());
-  notice.sequence = first_unfinished_;
+  notice.sequence = failure_sequence_;
   set_text(notice, error.message());
   tell_all(notice);
 }

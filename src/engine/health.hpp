@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +30,8 @@ class Health {
   void enter(std::uint64_t sequence) { sequence_ = first_unfinished_ = sequence; }
   /// It is through with it: whatever fails from now on concerns the next one.
   void leave() { first_unfinished_ = sequence_ + 1; }
+  /// The oldest of its operations that nobody waits for; the largest number if there is none.
+  void pending_since(std::uint64_t sequence) { oldest_pending_ = sequence; }
 
   /// Why the communicator can't be used any more: this rank's own failure or one that a peer
   /// published.
@@ -58,6 +62,7 @@ class Health {
   void receive(const transport::Notice& notice);
   void tell_all(const transport::Notice& notice);
   bool all_answered() const;
+  std::uint64_t first_unfinished() const { return std::min(first_unfinished_, oldest_pending_); }
 
   transport::Transport& transport_;
   std::vector<Peer> peers_;
@@ -65,6 +70,7 @@ class Health {
   std::uint64_t failure_sequence_ = 0;
   std::uint64_t sequence_ = 0;          // of the last operation begun
   std::uint64_t first_unfinished_ = 1;  // this one, or the next
+  std::uint64_t oldest_pending_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// "rank 3", "ranks 0-2, 5": for messages.

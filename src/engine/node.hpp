@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -23,10 +24,16 @@ class Node {
   /// Whether it has all ranks of the communicator.
   bool is_all() const { return !across_; }
   bool crowded() const { return arena_->crowded(); }
+  transport::NodeArena& arena() { return *arena_; }
 
   // Where it has all ranks:
   collectives::NodeArrival& arrival() { return arrival_; }
   collectives::NodeExchange& exchange() { return exchange_; }
+
+  /// As NodeArrival has it.
+  std::optional<collectives::Begun> begun_by_another(std::uint64_t sequence) const {
+    return is_all() ? arrival_.begun_by_another(sequence) : std::nullopt;
+  }
 
   // Where there are other nodes:
   collectives::Hierarchical& hierarchical() { return across_->all_reduce; }

@@ -19,6 +19,8 @@ using transport::Topology;
 NodeMeeting::NodeMeeting(const transport::Transport& all) : all_(all) {
   attempt([&] {
     arena_ = std::make_unique<NodeArena>();
+    // Whether they can be had must be known to all ranks, and those of other nodes don't see it.
+    if (all_.topology().nodes() > 1) arena_->claim_more();
     offer_ = arena_->offer();
   });
 }

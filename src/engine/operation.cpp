@@ -33,8 +33,9 @@ std::byte* bytes(const void* data) {
 
 }  // namespace
 
-Operation::Operation(transport::Transport& transport)
+Operation::Operation(transport::Transport& transport, CallKind kind)
     : transport_(transport),
+      kind_(kind),
       agreement_(transport),
       executor_(transport),
       at_this_placement_(request_at(collectives::placement_of(transport, false))) {}
@@ -46,7 +47,7 @@ void Operation::meet_at(Node& node) {
 
 void Operation::go_by(const collectives::TuningTable* tuning, bool vendor_allowed) {
   at_this_placement_.tuning = tuning;
-  at_this_placement_.vendor = transport_.has_vendor();
+  at_this_placement_.vendor = transport_.has_vendor() && kind_ == CallKind::blocking;
   at_this_placement_.vendor_allowed = vendor_allowed;
 }
 
@@ -108,6 +109,7 @@ void Operation::sign(const Call& call, const Terms& terms, const Choice& choice,
   signature_.sequence = sequence;
   signature_.collective = call.collective;
   signature_.details = call.details;
+  signature_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
   if (call.collective == Collective::barrier) return;
   const bool uneven_all_to_all =
       call.collective == Collective::all_to_all && !call.input_counts.empty();

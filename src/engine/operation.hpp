@@ -29,11 +29,14 @@ struct Terms {
   std::chrono::milliseconds timeout{};
 };
 
+/// Whether the caller waits inside the call.
+enum class CallKind : std::uint8_t { blocking, asynchronous };
+
 /// One collective operation under way: the agreement on what it is, and beside it the data.
 /// Resumable; never blocks.
 class Operation {
  public:
-  explicit Operation(transport::Transport& transport);
+  explicit Operation(transport::Transport& transport, CallKind kind = CallKind::blocking);
 
   /// The call must be checked. Throws Error(usage) for an algorithm that can't serve.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, ProgramCache& programs);
@@ -42,7 +45,8 @@ class Operation {
   /// long as this.
   void meet_at(Node& node);
   /// What was measured at this placement of ranks (null: nothing), which must live as long as this,
-  /// and whether the transport's own collectives may be chosen.
+  /// and whether the transport's own collectives may be chosen, which
+  /// blocking calls alone can: all ranks must begin them in one order.
   void go_by(const collectives::TuningTable* tuning, bool vendor_allowed);
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
@@ -78,6 +82,7 @@ class Operation {
   void throw_conflict() const;
 
   transport::Transport& transport_;
+  CallKind kind_;
   collectives::Agreement agreement_;
   collectives::Executor executor_;
   collectives::Request at_this_placement_;  // what all requests have in common

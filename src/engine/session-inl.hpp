@@ -13,10 +13,13 @@ namespace rondo::engine {
 /// Marks the session as used by the calling thread.
 class Session::Hold {
  public:
-  explicit Hold(Session& session) : session_(session) {
+  /// Whether another caller is waited for, or refused.
+  enum class Patience : std::uint8_t { none, endless };
+
+  explicit Hold(Session& session, Patience patience = Patience::none) : session_(session) {
     User found = User::nobody;
     while (!session_.user_.compare_exchange_weak(found, User::caller, std::memory_order_acquire)) {
-      if (found == User::caller)
+      if (found == User::caller && patience == Patience::none)
         throw Error(ErrorCode::usage,
                     "two threads use one communicator at once; give each thread its own (split)");
       found = User::nobody;
@@ -32,7 +35,7 @@ class Session::Hold {
 };
 
 template <class Body>
-auto Session::guarded(Body&& body) {
+decltype(auto) Session::guarded(Body&& body) {
   const Hold hold(*this);
   if (health_.failure())
     throw Error(health_.failure()->code(),

@@ -30,12 +30,6 @@ constexpr auto kReportGrace = 1000ms;     // for the other ranks' reports before
 
 }  // namespace
 
-struct Session::Deadline {
-  Clock::time_point start;
-  std::chrono::milliseconds timeout;
-  bool warned = false;
-};
-
 Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const Options& defaults,
                  const core::Settings& settings)
     : transport_(std::move(transport)),
@@ -45,7 +39,8 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       health_(*transport_),
       operation_(std::make_unique<Operation>(*transport_)),
       message_(std::make_unique<Message>(*transport_)),
-      programs_(transport_->rank(), transport_->topology()) {
+      programs_(transport_->rank(), transport_->topology()),
+      launches_(std::make_unique<Launches>(*transport_, programs_)) {
   defaults_.algorithm = default_algorithm_;
   watched_ = settings_.progress == core::Settings::Progress::thread &&
              transport_->callable_from_any_thread() && transport_->size() > 1;
@@ -53,10 +48,13 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
 }
 
 Session::~Session() {
+  finish_launches();
+  launch_pool_->forget_session();
   if (watched_) Watchman::instance().forget(*this);
   if (!health_.failure()) return;
   transport::keep_for_ever(std::move(operation_));
   transport::keep_for_ever(std::move(message_));
+  transport::keep_for_ever(std::move(launches_));
   transport::keep_for_ever(std::move(node_));
 }
 
@@ -81,6 +79,7 @@ void Session::run_held(const Call& call, const Options& options) {
   Call scaled = call;
   scaled.scale = options.scale * defaults_.scale;
   health_.enter(++sequence_);
+  if (!launches_->empty()) make_room();
   check(scaled, transport_->rank(), transport_->size());
   const Terms terms = terms_of(options);
   operation_->start(scaled, terms, sequence_, programs_);
@@ -202,18 +201,21 @@ template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   if (work.step()) return;
   Deadline deadline{Clock::now(), timeout};
-  core::Backoff backoff(node_ == nullptr || !node_->is_all() || node_->crowded());
+  core::Backoff backoff(crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
-    if (work.progressed())
+    const bool others_moved = step_launches();
+    if (work.progressed() || others_moved)
       backoff.reset();
     else
       transport_->pause(backoff);
-    if (backoff.look_around() || steps % 4096 == 0) look_around(deadline, work.signature());
+    if (backoff.look_around() || steps % 4096 == 0) {
+      look_around();
+      look_at(deadline, work.signature());
+    }
   }
 }
 
-void Session::look_around(Deadline& deadline, const collectives::Signature& signature) {
-  health_.pump();
+void Session::look_at(Deadline& deadline, const collectives::Signature& signature) {
   const bool is_message = signature.collective == Collective::send_receive;
   if (is_message ? health_.failure().has_value() : health_.has_failed_in(signature.sequence))
     throw Error(*health_.failure());
@@ -221,6 +223,7 @@ void Session::look_around(Deadline& deadline, const collectives::Signature& sign
     throw Error(ErrorCode::peer_lost,
                 fmt::format("{} left through MPI_Finalize while rank {} waits in {}", gone,
                             transport_->rank(), describe(signature)));
+  if (!is_message) look_for_other_kind(signature);
   const auto waited = Clock::now() - deadline.start;
   if (waited >= deadline.timeout)
     throw Error(
@@ -236,16 +239,25 @@ void Session::look_around(Deadline& deadline, const collectives::Signature& sign
                         std::chrono::duration<double>(deadline.timeout).count()));
 }
 
-void Session::fail(const Error& error) {
+void Session::poison(const Error& error) {
   operation_->cancel();
   message_->cancel();
+  launches_->cancel();
   health_.poison(error);
-  const bool aborts = settings_.on_failure == core::Settings::OnFailure::abort;
-  if (transport_->throws_only() || !aborts) throw Error(error);
+  launches_->fail(error);
+}
+
+void Session::abort_after(const Error& error) {
+  if (transport_->throws_only() || settings_.on_failure != core::Settings::OnFailure::abort) return;
   core::log(core::LogLevel::error, error.what());
   std::this_thread::sleep_for(kReportGrace);
   transport_->abort(1);
-  std::abort();  // not reached
+}
+
+void Session::fail(const Error& error) {
+  poison(error);
+  abort_after(error);
+  throw Error(error);
 }
 
 void Session::look_if_idle() noexcept {

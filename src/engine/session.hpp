@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,7 +19,10 @@
 #include "collectives/tuning.hpp"
 #include "core/settings.hpp"
 #include "engine/call.hpp"
+#include "engine/deadline.hpp"
 #include "engine/health.hpp"
+#include "engine/launch.hpp"
+#include "engine/launches.hpp"
 #include "engine/message.hpp"
 #include "engine/operation.hpp"
 #include "engine/program_cache.hpp"
@@ -51,6 +55,17 @@ class Session {
   void all_to_all_v(const Call& call, const Options& options);
   void send(ConstBuffer data, Rank to, const Options& options);
   void receive(Buffer data, Rank from, const Options& options);
+  /// Begins a collective call that doesn't wait.
+  Launch& launch(const Call& call, const Options& options);
+  const std::shared_ptr<LaunchPool>& launch_pool() const { return launch_pool_; }
+  /// Steps what is pending until `launch` is over, or `until` is past; whether it is over. Never
+  /// throws what made it fail.
+  bool wait(Launch& launch, Deadline::Clock::time_point until);
+  /// One step of what is pending; whether `launch` is over.
+  bool test(Launch& launch);
+  /// The same as wait() for destructors: whatever goes wrong is logged.
+  void wait_until_over(Launch& launch) noexcept;
+
   /// Null for color < 0.
   std::unique_ptr<Session> split(int color, int key);
 
@@ -60,7 +75,6 @@ class Session {
  private:
   enum class User : int { nobody, caller, watchman };
   class Hold;
-  struct Deadline;
 
   /// With settings that are known to be alike.
   struct Agreed {};
@@ -81,7 +95,7 @@ class Session {
   /// Holds the session and runs `body`; whatever it throws poisons the communicator and is thrown,
   /// or ends the job.
   template <class Body>
-  auto guarded(Body&& body);
+  decltype(auto) guarded(Body&& body);
   void run_held(const Call& call, const Options& options);
   void pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
                        const Options& options);
@@ -89,7 +103,26 @@ class Session {
   /// Steps `work` until it is done, the deadline passes or a peer fails.
   template <class Work>
   void finish(Work& work, std::chrono::milliseconds timeout);
-  void look_around(Deadline& deadline, const collectives::Signature& signature);
+  /// Reads notices, and looks at what is pending.
+  void look_around();
+  /// Throws if that operation can't be done any more.
+  void look_at(Deadline& deadline, const collectives::Signature& signature);
+  void look_for_other_kind(const collectives::Signature& signature) const;
+  bool crowded() const { return node_ == nullptr || !node_->is_all() || node_->crowded(); }
+  bool step_launches();
+  bool try_step_launches();
+  void make_room();
+  /// Steps what is pending until `done()`, or until `until`.
+  template <class Done>
+  bool drive(Done done, Deadline::Clock::time_point until);
+  void finish_launches() noexcept;
+  template <class Done>
+  void finish_pending(Done done) noexcept;
+  void give_up(const std::exception& error);
+  /// Cancels what is pending and tells the other ranks why.
+  void poison(const Error& error);
+  /// Ends the job if failures do so here.
+  void abort_after(const Error& error);
   [[noreturn]] void fail(const Error& error);
 
   std::unique_ptr<transport::Transport> transport_;
@@ -99,16 +132,20 @@ class Session {
   Options defaults_;
   std::string default_algorithm_;
   Health health_;
-  // After a failure these three stay alive for ever: sends that never finished still read them.
+  // After a failure these stay alive for ever: sends that never finished still read them.
   std::unique_ptr<Node> node_;  // null where the ranks don't share one, or its memory
   std::unique_ptr<Operation> operation_;
   std::unique_ptr<Message> message_;
   ProgramCache programs_;
+  std::unique_ptr<Launches> launches_;
+  // Shared with the requests, which may outlive this.
+  std::shared_ptr<LaunchPool> launch_pool_ = std::make_shared<LaunchPool>();
   std::vector<std::byte> packed_;
   std::uint64_t sequence_ = 0;
   std::string_view last_algorithm_;
   std::atomic<User> user_{User::nobody};
   bool watched_ = false;
+  unsigned idle_steps_ = 0;
   bool lacks_shared_memory_ = false;  // known to all ranks, who have said so
 };
 

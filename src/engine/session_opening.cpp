@@ -107,6 +107,7 @@ collectives::Placement Session::placement() const {
 void Session::go_by_tuning() {
   const collectives::TuningTable* table = tuning_->find(placement());
   operation_->go_by(table, settings_.vendor);
+  launches_->go_by(table);
   if (table == nullptr && !tuning_->empty() && transport_->rank() == 0)
     core::log(
         core::LogLevel::info,
@@ -126,6 +127,7 @@ void Session::meet_on_node() {
   if (lacks_shared_memory_) return;
   node_ = std::make_unique<Node>(std::move(arena), *transport_);
   operation_->meet_at(*node_);
+  launches_->meet_at(node_->arena());
 }
 
 }  // namespace rondo::engine

@@ -14,12 +14,22 @@ namespace rondo::transport {
 
 static_assert(std::is_trivially_copyable_v<NodeArena::Offer>, "an offer travels as it is");
 
-NodeArena::NodeArena() : segments_{SharedSegment::create(sizeof(NodeArea))} {
-  new (segments_.front()->data()) NodeArea;
+namespace {
+
+NodeArea* area_in(const SharedSegment& segment, int index) {
+  const std::size_t offset = static_cast<std::size_t>(index) * sizeof(NodeArea);
+  return std::launder(reinterpret_cast<NodeArea*>(segment.data() + offset));
+}
+
+}  // namespace
+
+NodeArena::NodeArena()
+    : own_(SharedSegment::create(sizeof(NodeArea), kMoreAreas * sizeof(NodeArea))) {
+  new (own_->data()) NodeArea;
 }
 
 NodeArena::Offer NodeArena::offer() const {
-  Offer offer{.area = segments_.front()->name()};
+  Offer offer{.area = own_->name()};
   cpu_set_t processors;
   CPU_ZERO(&processors);
   if (sched_getaffinity(0, sizeof processors, &processors) != 0) return offer;
@@ -46,9 +56,46 @@ void NodeArena::join(std::span<const Offer> offers, int self) {
   for (const std::uint64_t word : processors) available += std::popcount(word);
   crowded_ = available < static_cast<int>(offers.size());
   segments_ = std::move(segments);
+  find_areas(0);
+}
+
+void NodeArena::find_areas(int index) {
   areas_.clear();
-  for (const auto& segment : segments_)
-    areas_.push_back(std::launder(reinterpret_cast<NodeArea*>(segment->data())));
+  for (const auto& segment : segments_) areas_.push_back(area_in(*segment, index));
+}
+
+void NodeArena::claim_more() {
+  std::atomic<std::uint64_t>& told = area_in(*own_, 0)->more.value;
+  if (told.load(std::memory_order_relaxed) != 0) return;
+  try {
+    own_->commit_later();
+  } catch (const Error&) {
+    told.store(NodeArea::kRefused, std::memory_order_release);
+    throw;
+  }
+  for (int index = 1; index <= kMoreAreas; ++index)
+    new (own_->data() + static_cast<std::size_t>(index) * sizeof(NodeArea)) NodeArea;
+  told.store(NodeArea::kCommitted, std::memory_order_release);
+}
+
+std::optional<bool> NodeArena::all_have_more() {
+  bool all = true;
+  for (NodeArea* area : areas_) {
+    if (!has_reached(area->more.value, NodeArea::kRefused)) return std::nullopt;
+    all = all && area->more.value.load(std::memory_order_acquire) == NodeArea::kCommitted;
+  }
+  return all;
+}
+
+std::unique_ptr<NodeArena> NodeArena::more(int index) const {
+  std::unique_ptr<NodeArena> arena(new NodeArena(Further{}));
+  arena->own_ = own_;
+  arena->segments_ = segments_;
+  arena->self_ = self_;
+  arena->crowded_ = crowded_;
+  arena->find_areas(index + 1);
+  if (late_) arena->delay(delay_seed_ + 1 + static_cast<std::uint64_t>(index));
+  return arena;
 }
 
 }  // namespace rondo::transport

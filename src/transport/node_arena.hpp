@@ -57,6 +57,11 @@ struct NodeArea {
   WatchedCounter published;
   WatchedCounter collected;
 
+  // How this rank's claim of the areas of further arenas went.
+  static constexpr std::uint64_t kRefused = 1;
+  static constexpr std::uint64_t kCommitted = 2;
+  WatchedCounter more;
+
   alignas(4096) std::array<std::array<std::byte, kPayloadBytes>, 2> payloads;
   // Piece k uses the entries k % kStages.
   alignas(4096) std::array<std::array<std::byte, kStageBytes>, kStages> stages;
@@ -66,11 +71,15 @@ struct NodeArea {
 /// The memory through which the ranks of one communicator that share a node meet. Each rank makes
 /// its own area (first touch: it lies near its owner) and maps those of the others.
 ///
-/// sizeof(NodeArea), about 1 MiB, for each rank and communicator; nothing more is ever allocated.
+/// sizeof(NodeArea), about 1 MiB, for each rank and communicator, and as much for each of the
+/// further arenas once they are claimed; nothing more is ever allocated.
 class NodeArena {
  public:
   /// In a stage there is a cache line or more for each other rank.
   static constexpr int kMostRanks = 1 + static_cast<int>(NodeArea::kStageBytes / sizeof(Arrival));
+
+  /// Further arenas that the same ranks can have.
+  static constexpr int kMoreAreas = 2;
 
   /// What a rank tells the others of its node. Plain memory.
   struct Offer {
@@ -86,10 +95,18 @@ class NodeArena {
   /// also for more than kMostRanks.
   void join(std::span<const Offer> offers, int self);
 
+  /// Commits this rank's areas of the further arenas, and tells the others how that went. Further
+  /// calls do nothing. Throws Error(system).
+  void claim_more();
+  /// Whether every rank has committed its own; nothing while some rank has not claimed them.
+  std::optional<bool> all_have_more();
+  /// Further arena `index`, once all have it.
+  std::unique_ptr<NodeArena> more(int index) const;
+
   int size() const { return static_cast<int>(areas_.size()); }
   int self() const { return self_; }
   NodeArea& mine() { return *areas_[static_cast<std::size_t>(self_)]; }
-  NodeArea& of(int rank) { return *areas_[static_cast<std::size_t>(rank)]; }
+  NodeArea& of(int rank) const { return *areas_[static_cast<std::size_t>(rank)]; }
   MappedSegments& mapped() { return mapped_; }
 
   /// True when the node has fewer processors for these ranks than there are ranks, so that a rank
@@ -97,7 +114,10 @@ class NodeArena {
   bool crowded() const { return crowded_; }
 
   /// Tests only: has_reached() notices what the others tell after a random while.
-  void delay(std::uint64_t seed) { late_.emplace(seed); }
+  void delay(std::uint64_t seed) {
+    delay_seed_ = seed;
+    late_.emplace(seed);
+  }
   /// Whether a peer's number is there yet; what the peer wrote before it is then visible. Every
   /// wait on shared memory comes down to this.
   bool has_reached(const std::atomic<std::uint64_t>& value, std::uint64_t wanted) {
@@ -106,11 +126,18 @@ class NodeArena {
   }
 
  private:
-  std::vector<std::shared_ptr<SharedSegment>> segments_;  // shared with owners in this process
+  struct Further {};
+  explicit NodeArena(Further) {}
+  void find_areas(int index);
+
+  // Shared with other arenas, and with the owners where they are in this process.
+  std::shared_ptr<SharedSegment> own_;
+  std::vector<std::shared_ptr<SharedSegment>> segments_;
   std::vector<NodeArea*> areas_;
   MappedSegments mapped_;
   int self_ = 0;
   bool crowded_ = false;
+  std::uint64_t delay_seed_ = 0;
   std::optional<LateViews> late_;
 };
 

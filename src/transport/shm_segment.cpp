@@ -28,6 +28,7 @@ namespace {
 /// What lies at the beginning of the file.
 struct Header {
   std::uint64_t serial;
+  std::uint64_t committed;  // bytes of the file
 };
 constexpr std::size_t kHeaderBytes = 4096;
 
@@ -76,12 +77,12 @@ void check_room(std::size_t bytes, const std::string& what) {
     core::throw_system("reserve", what, ENOSPC);
 }
 
-/// Commits all of the file's memory.
-void commit(int file, std::size_t file_bytes, const std::string& what) {
+/// Commits the file's memory from `begin` to `end`.
+void commit(int file, std::size_t begin, std::size_t end, const std::string& what) {
   // The kernel gives back the whole of a step that a signal interrupts; small ones get through.
   constexpr std::size_t kStep = std::size_t{1024} * 1024;
-  for (std::size_t done = 0; done < file_bytes;) {
-    const std::size_t step = std::min(kStep, file_bytes - done);
+  for (std::size_t done = begin; done < end;) {
+    const std::size_t step = std::min(kStep, end - done);
     const int error = posix_fallocate(file, core::narrow<off_t>(done), core::narrow<off_t>(step));
     if (error == EINTR) continue;
     if (error != 0) core::throw_system("reserve", what, error);
@@ -93,16 +94,21 @@ void commit(int file, std::size_t file_bytes, const std::string& what) {
 
 void limit_segments(std::size_t bytes) { byte_limit = bytes; }
 
-std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes) {
+std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes, std::size_t later) {
   const std::string what = fmt::format("{} bytes of shared memory", bytes);
   check_room(bytes, what);
-  const std::size_t file_bytes = bytes + kHeaderBytes;
+  const std::size_t committed = kHeaderBytes + bytes;
   std::shared_ptr<SharedSegment> segment(new SharedSegment);
   segment->file_ = core::check_system(memfd_create("rondo", MFD_CLOEXEC), "create", what);
-  commit(segment->file_, file_bytes, what);
-  segment->map(file_bytes);
+  commit(segment->file_, 0, committed, what);
+  if (later > 0)
+    core::check_system(ftruncate(segment->file_, core::narrow<off_t>(committed + later)), "make",
+                       what);
+  segment->map(committed + later);
+  segment->populate(committed);
+  segment->later_ = later;
   segment->name_ = {getpid(), segment->file_, next_serial()};
-  static_cast<Header*>(segment->mapping_)->serial = segment->name_.serial;
+  *static_cast<Header*>(segment->mapping_) = {segment->name_.serial, committed};
   OwnSegments::instance().add(segment);
   return segment;
 }
@@ -119,23 +125,40 @@ std::shared_ptr<SharedSegment> SharedSegment::open(const SegmentName& name) {
   core::check_system(fstat(segment->file_, &status), "look at", path);
   segment->map(core::narrow<std::size_t>(status.st_size));
   segment->name_ = name;
-  if (static_cast<const Header*>(segment->mapping_)->serial != name.serial)
+  const Header header = *static_cast<const Header*>(segment->mapping_);
+  if (header.serial != name.serial)
     throw Error(ErrorCode::system,
                 fmt::format("'{}' is another file than expected: its owner freed the segment while "
                             "in use",
                             path));
+  segment->populate(header.committed);
   close(segment->file_);  // the mapping is enough
   segment->file_ = -1;
   return segment;
 }
 
 void SharedSegment::map(std::size_t file_bytes) {
-  void* mapping =
-      mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_, 0);
+  void* mapping = mmap(nullptr, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (mapping == MAP_FAILED)
     core::throw_system("map", fmt::format("{} bytes of shared memory", file_bytes), errno);
   mapping_ = mapping;
   bytes_ = file_bytes - kHeaderBytes;
+}
+
+/// Maps the beginning of the file again, where it is, so that no access must wait for its page.
+/// Beyond what is committed this would commit it.
+void SharedSegment::populate(std::size_t file_bytes) {
+  if (mmap(mapping_, file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE | MAP_FIXED,
+           file_, 0) == MAP_FAILED)
+    core::throw_system("map", fmt::format("{} bytes of shared memory", file_bytes), errno);
+}
+
+void SharedSegment::commit_later() {
+  const std::string what = fmt::format("{} bytes of shared memory", later_);
+  check_room(later_, what);
+  const std::size_t end = kHeaderBytes + bytes_;
+  commit(file_, end - later_, end, what);
+  later_ = 0;
 }
 
 SharedSegment::~SharedSegment() {

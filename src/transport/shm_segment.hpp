@@ -23,7 +23,10 @@ class SharedSegment {
   /// `bytes` of zeros, page-aligned. They are committed here, so that too little memory is an
   /// Error(system) now and not a SIGBUS, or a process killed, later. It keeps a descriptor open,
   /// through which the others come.
-  static std::shared_ptr<SharedSegment> create(std::size_t bytes);
+  ///
+  /// `later` more bytes lie behind them, which take no memory, and must not be touched by anyone,
+  /// until the owner has committed them.
+  static std::shared_ptr<SharedSegment> create(std::size_t bytes, std::size_t later = 0);
   /// The segment of that name; in its owner's own process it is the owner's mapping. Throws
   /// Error(system) where it can't be reached.
   static std::shared_ptr<SharedSegment> open(const SegmentName& name);
@@ -32,8 +35,12 @@ class SharedSegment {
   SharedSegment(const SharedSegment&) = delete;
   SharedSegment& operator=(const SharedSegment&) = delete;
 
+  /// The owner only. Throws Error(system) for too little memory.
+  void commit_later();
+
   const SegmentName& name() const { return name_; }
   std::byte* data() const;
+  /// Those to be committed later included.
   std::size_t bytes() const { return bytes_; }
 
   /// Gives the memory and the descriptor back at once, though others may still have it mapped.
@@ -43,11 +50,13 @@ class SharedSegment {
  private:
   SharedSegment() = default;
   void map(std::size_t file_bytes);
+  void populate(std::size_t file_bytes);
 
   SegmentName name_;
   int file_ = -1;
   void* mapping_ = nullptr;
   std::size_t bytes_ = 0;  // behind the header
+  std::size_t later_ = 0;  // of them, at the end, not committed
 };
 
 /// Tests only: segments of more bytes can't be created, as on a machine with too little memory.

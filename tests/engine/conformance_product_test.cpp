@@ -36,6 +36,7 @@ struct Setting {
   ThreadOptions options;
   int stride;
   std::string_view algorithm = {};  // instead of the selector's choice
+  bool overlapped = false;
 };
 
 std::vector<Setting> settings(int size) {
@@ -79,7 +80,8 @@ std::vector<std::vector<std::uint64_t>> digests_of(const Setting& setting,
   ThreadWorld world(setting.topology, setting.options);
   run_communicators(world,
                     [&](Communicator& communicator) {
-                      findings[communicator.rank()] = run_cases(communicator, cases, references);
+                      const auto run = setting.overlapped ? run_overlapped_cases : run_cases;
+                      findings[communicator.rank()] = run(communicator, cases, references);
                     },
                     {.algorithm = setting.algorithm});
   std::vector<std::vector<std::uint64_t>> digests;
@@ -127,6 +129,19 @@ TEST_P(ConformanceProduct, GivesTheSameBitsWhateverTheTiming) {
     for (const std::uint64_t seed : {1, 2}) {
       const Setting delayed{"delayed", topology, {.delay_seed = seed}, kStride};
       EXPECT_EQ(digests, digests_of(delayed, cases));
+    }
+  }
+}
+
+TEST_P(ConformanceProduct, GivesTheSameBitsWhenOperationsOverlap) {
+  constexpr int kStride = 8;
+  const std::vector<Case> cases = some_cases(collective(), size(), kStride);
+  for (const Topology& topology : {Topology::one_node(size()), uneven_nodes(size())}) {
+    const auto digests = digests_of({"one by one", topology, {}, kStride}, cases);
+    for (const ThreadOptions& options :
+         {ThreadOptions{}, ThreadOptions{.synchronous_sends = true, .delay_seed = 3}}) {
+      const Setting overlapped{"overlapped", topology, options, kStride, {}, true};
+      EXPECT_EQ(digests, digests_of(overlapped, cases));
     }
   }
 }

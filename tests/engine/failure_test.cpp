@@ -1,5 +1,5 @@
 #include <chrono>
-#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -7,46 +7,22 @@
 #include <rondo/communicator.hpp>
 
 #include "support/thread_communicators.hpp"
+#include "support/thrown.hpp"
 
 namespace rondo {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// Code and text of what a rank threw.
-struct Thrown {
-  ErrorCode code = ErrorCode::usage;
-  std::string text;
-};
-
-Thrown thrown(const std::exception_ptr& error) {
-  if (!error) return {ErrorCode::usage, "nothing was thrown"};
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& caught) {
-    return {caught.code(), caught.what()};
-  }
-}
-
-bool mentions(const Thrown& error, std::string_view words) {
-  return error.text.find(words) != std::string::npos;
-}
+using testing::thrown;
+using testing::Thrown;
 
 void sum(Communicator& world, std::size_t count = 10, const Options& options = {}) {
   std::vector<float> data(count, 1.0F);
   world.allreduce(std::span(data), ReduceOp::sum, options);
 }
 
-/// Runs `body` on ranks that are threads, with settings of the test's.
-std::vector<std::exception_ptr> errors_with(int size, const core::Settings& settings,
-                                            const testing::CommunicatorBody& body) {
-  transport::ThreadWorld world(size);
-  return testing::errors_of_ranks(world, [&](transport::Transport& transport) {
-    Communicator communicator =
-        testing::make_communicator(transport.split(0, transport.rank()), {}, settings);
-    body(communicator);
-  });
-}
+using testing::errors_with;
 
 TEST(Failure, AUsageErrorOnOneRankFailsTheOthersAtOnce) {
   const auto errors = testing::errors_of_communicators(3, [](Communicator& world) {
@@ -58,9 +34,9 @@ TEST(Failure, AUsageErrorOnOneRankFailsTheOthersAtOnce) {
     }
   });
   for (const auto& error : errors) EXPECT_EQ(thrown(error).code, ErrorCode::usage);
-  EXPECT_TRUE(mentions(thrown(errors[0]), "rank 1 reported: allreduce: avg of int32"))
+  EXPECT_TRUE(thrown(errors[0]).mentions("rank 1 reported: allreduce: avg of int32"))
       << thrown(errors[0]).text;
-  EXPECT_TRUE(mentions(thrown(errors[1]), "avg of int32")) << thrown(errors[1]).text;
+  EXPECT_TRUE(thrown(errors[1]).mentions("avg of int32")) << thrown(errors[1]).text;
 }
 
 TEST(Failure, ARankWithoutMemoryFailsTheOthersAtOnce) {
@@ -71,7 +47,7 @@ TEST(Failure, ARankWithoutMemoryFailsTheOthersAtOnce) {
     world.allreduce(std::span(&tensor, 1), ReduceOp::sum);
   });
   for (const auto& error : errors) EXPECT_EQ(thrown(error).code, ErrorCode::system);
-  EXPECT_TRUE(mentions(thrown(errors[0]), "rank 1 reported")) << thrown(errors[0]).text;
+  EXPECT_TRUE(thrown(errors[0]).mentions("rank 1 reported")) << thrown(errors[0]).text;
 }
 
 TEST(Failure, EveryLaterCallFailsToo) {
@@ -82,7 +58,8 @@ TEST(Failure, EveryLaterCallFailsToo) {
       ADD_FAILURE() << "a poisoned communicator accepted a call";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::mismatch);
-      EXPECT_TRUE(mentions({error.code(), error.what()}, "can't be used any more")) << error.what();
+      EXPECT_NE(std::string_view(error.what()).find("can't be used any more"), std::string::npos)
+          << error.what();
     }
   });
 }
@@ -97,7 +74,7 @@ TEST(Failure, AnErrorOfARankThatIsAheadReachesTheOthersInTheirNextCall) {
       sum(world);
     }
   });
-  EXPECT_TRUE(mentions(thrown(errors[1]), "root 7")) << thrown(errors[1]).text;
+  EXPECT_TRUE(thrown(errors[1]).mentions("root 7")) << thrown(errors[1]).text;
 }
 
 TEST(Failure, TheDeadlineNamesTheRankThatIsSilent) {
@@ -113,8 +90,8 @@ TEST(Failure, TheDeadlineNamesTheRankThatIsSilent) {
   for (Rank rank : {0, 1}) {
     const Thrown error = thrown(errors[static_cast<std::size_t>(rank)]);
     EXPECT_EQ(error.code, ErrorCode::timeout);
-    EXPECT_TRUE(mentions(error, "rank 2: silent")) << error.text;
-    EXPECT_TRUE(mentions(error, "ranks 0-1: arrived")) << error.text;
+    EXPECT_TRUE(error.mentions("rank 2: silent")) << error.text;
+    EXPECT_TRUE(error.mentions("ranks 0-1: arrived")) << error.text;
   }
 }
 
@@ -128,7 +105,7 @@ TEST(Failure, TheDeadlineSaysHowFarARankIsThatComputes) {
     else
       std::this_thread::sleep_for(3s);
   });
-  EXPECT_TRUE(mentions(thrown(errors[0]), "rank 1: alive, last operation #5"))
+  EXPECT_TRUE(thrown(errors[0]).mentions("rank 1: alive, last operation #5"))
       << thrown(errors[0]).text;
 }
 
@@ -143,7 +120,7 @@ TEST(Failure, ALostRankIsNamedByAllOthers) {
     for (int i = 0; i < 1'000'000; ++i) sum(communicator, 5000, {.segment_bytes = 256});
   });
   for (Rank rank = 0; rank < 3; ++rank)
-    EXPECT_TRUE(mentions(thrown(errors[static_cast<std::size_t>(rank)]), "rank 3: silent"))
+    EXPECT_TRUE(thrown(errors[static_cast<std::size_t>(rank)]).mentions("rank 3: silent"))
         << thrown(errors[static_cast<std::size_t>(rank)]).text;
 }
 
@@ -169,7 +146,7 @@ TEST(Failure, SendAndReceiveMustAgree) {
       world.receive(std::span(data), 0);
     world.barrier();
   });
-  EXPECT_TRUE(mentions(thrown(errors[1]), "receives 4 float64 from rank 0, which sends 3 float64"))
+  EXPECT_TRUE(thrown(errors[1]).mentions("receives 4 float64 from rank 0, which sends 3 float64"))
       << thrown(errors[1]).text;
   EXPECT_EQ(thrown(errors[0]).code, ErrorCode::mismatch);
 }

@@ -1,7 +1,9 @@
 #include "support/conformance_case.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <deque>
 #include <memory_resource>
 #include <numeric>
 
@@ -169,6 +171,40 @@ void call(Communicator& communicator, const Case& c, const Shape& shape, ConstBu
   }
 }
 
+/// Whether there is a call that doesn't wait.
+bool can_be_asynchronous(const Case& c) {
+  const bool is_uneven_all_to_all = c.collective == Collective::all_to_all && c.uneven;
+  return !is_uneven_all_to_all && c.collective != Collective::send_receive;
+}
+
+Request launch(Communicator& communicator, const Case& c, const Shape& shape, ConstBuffer input,
+               Buffer output) {
+  const Options options = c.options();
+  switch (c.collective) {
+    case Collective::allreduce:
+      return communicator.iallreduce(input, output, c.op, options);
+    case Collective::reduce:
+      return communicator.ireduce(input, output, c.op, c.root, options);
+    case Collective::broadcast:
+      return communicator.ibroadcast(output, c.root, options);
+    case Collective::reduce_scatter:
+      if (c.uneven)
+        return communicator.ireduce_scatter_v(input, output, shape.send_counts, c.op, options);
+      return communicator.ireduce_scatter(input, output, c.op, options);
+    case Collective::allgather:
+      if (c.uneven) return communicator.iallgather_v(input, output, shape.receive_counts, options);
+      return communicator.iallgather(input, output, options);
+    case Collective::all_to_all:
+      return communicator.iall_to_all(input, output, options);
+    case Collective::gather:
+      return communicator.igather(input, output, c.root, options);
+    case Collective::scatter:
+      return communicator.iscatter(input, output, c.root, options);
+    default:
+      return communicator.ibarrier(options);
+  }
+}
+
 std::size_t misalignment_of(const Case& c, bool of_input) {
   switch (c.alignment) {
     case Alignment::aligned:
@@ -208,7 +244,13 @@ class Runner {
       : communicator_(communicator), references_(references) {}
 
   /// Says what is wrong, or nothing. The digest of the output is in digest().
-  std::string run(const Case& c);
+  std::string run(const Case& c) {
+    begin(c, false);
+    return end();
+  }
+  /// The same in two parts, between which the call may be pending.
+  void begin(const Case& c, bool asynchronously);
+  std::string end();
   std::uint64_t output_digest() const { return digest_; }
 
  private:
@@ -224,6 +266,9 @@ class Runner {
 
   Communicator& communicator_;
   const References& references_;
+  Case case_;
+  Shape shape_;
+  Request request_;
   SharedResource shared_resource_;
   Buffers ordinary_{std::pmr::new_delete_resource()};
   Buffers shared_{&shared_resource_};
@@ -262,19 +307,28 @@ void Runner::prepare(const Case& c, const Shape& shape) {
     fill_pattern(c.type, pattern(c), rank, 0, shape.output, output_);
 }
 
-std::string Runner::run(const Case& c) {
-  const Shape shape = shape_of(c, communicator_.rank(), communicator_.size());
+void Runner::begin(const Case& c, bool asynchronously) {
+  case_ = c;
+  const Shape& shape = shape_ = shape_of(c, communicator_.rank(), communicator_.size());
   prepare(c, shape);
   // Now and then, what has no elements has no address either.
   const bool null_if_empty = c.alignment == Alignment::aligned;
   const auto address = [&](std::byte* data, std::size_t count) {
     return count == 0 && null_if_empty ? nullptr : data;
   };
-  call(communicator_, c, shape, {address(input_, shape.input), shape.input, c.type},
-       {address(output_, shape.output), shape.output, c.type});
-  std::string fault = check_output(c, shape);
-  if (fault.empty()) fault = check_rest(c, shape);
-  digest_ = digest(c.type, shape.output, output_);
+  const ConstBuffer input(address(input_, shape.input), shape.input, c.type);
+  const Buffer output(address(output_, shape.output), shape.output, c.type);
+  if (asynchronously && can_be_asynchronous(c))
+    request_ = launch(communicator_, c, shape, input, output);
+  else
+    call(communicator_, c, shape, input, output);
+}
+
+std::string Runner::end() {
+  request_.wait();
+  std::string fault = check_output(case_, shape_);
+  if (fault.empty()) fault = check_rest(case_, shape_);
+  digest_ = digest(case_.type, shape_.output, output_);
   return fault;
 }
 
@@ -387,6 +441,12 @@ References::References(const transport::Topology& topology, std::span<const Case
 
 const Reference& References::of(const Case& c) const { return references_.at(reduction_of(c)); }
 
+void Findings::add(const Communicator& communicator, const Case& c, const std::string& fault) {
+  if (fault.empty() || faults.size() >= kMostFaults) return;
+  faults.push_back(fmt::format("rank {} of {}: {}: {}", communicator.rank(), communicator.size(),
+                               c.describe(), fault));
+}
+
 Findings run_cases(Communicator& communicator, std::span<const Case> cases,
                    const References& references) {
   Findings findings;
@@ -395,9 +455,32 @@ Findings run_cases(Communicator& communicator, std::span<const Case> cases,
     const std::string fault = runner.run(c);
     findings.digests.push_back(runner.output_digest());
     findings.algorithms.emplace(communicator.last_algorithm());
-    if (!fault.empty() && findings.faults.size() < Findings::kMostFaults)
-      findings.faults.push_back(fmt::format("rank {} of {}: {}: {}", communicator.rank(),
-                                            communicator.size(), c.describe(), fault));
+    findings.add(communicator, c, fault);
+  }
+  return findings;
+}
+
+Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
+                              const References& references) {
+  constexpr std::size_t kInFlight = 5;
+  Findings findings;
+  std::deque<Runner> runners;
+  for (std::size_t i = 0; i < kInFlight; ++i) runners.emplace_back(communicator, references);
+  for (std::size_t begin = 0; begin < cases.size(); begin += kInFlight) {
+    const std::size_t count = std::min(kInFlight, cases.size() - begin);
+    for (std::size_t i = 0; i < count; ++i)
+      runners[i].begin(cases[begin + i], (begin + i) % 4 != 3);
+    std::array<std::string, kInFlight> faults;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t turn = (i + static_cast<std::size_t>(communicator.rank())) % count;
+      const std::size_t which = communicator.rank() % 2 == 0 ? turn : count - 1 - turn;
+      faults[which] = runners[which].end();
+      findings.algorithms.emplace(communicator.last_algorithm());
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      findings.digests.push_back(runners[i].output_digest());
+      findings.add(communicator, cases[begin + i], faults[i]);
+    }
   }
   return findings;
 }

@@ -76,10 +76,17 @@ struct Findings {
   std::set<std::string> algorithms;    // that have served
 
   static constexpr std::size_t kMostFaults = 10;
+  /// Unless it is empty, or there are enough.
+  void add(const Communicator& communicator, const Case& c, const std::string& fault);
 };
 
 /// Runs every case, checking output, input and what lies around them. Collective.
 Findings run_cases(Communicator& communicator, std::span<const Case> cases,
                    const References& references);
+
+/// The same, but most of the calls don't wait: several are pending at once, with blocking ones in
+/// between, and each rank waits for them in another order.
+Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
+                              const References& references);
 
 }  // namespace rondo::testing

@@ -47,4 +47,15 @@ inline std::vector<std::exception_ptr> errors_of_communicators(int size,
   });
 }
 
+/// The same with settings of the test's.
+inline std::vector<std::exception_ptr> errors_with(int size, const core::Settings& settings,
+                                                   const CommunicatorBody& body) {
+  transport::ThreadWorld world(size);
+  return errors_of_ranks(world, [&](transport::Transport& transport) {
+    Communicator communicator =
+        make_communicator(transport.split(0, transport.rank()), {}, settings);
+    body(communicator);
+  });
+}
+
 }  // namespace rondo::testing

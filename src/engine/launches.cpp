@@ -1,0 +1,140 @@
+#include "engine/launches.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/log.hpp"
+#include "engine/tags.hpp"
+
+namespace rondo::engine {
+
+void Launches::add(Launch& launch) {
+  if (memory_ == Memory::none) open();
+  Slot& slot = slots_[added_++ % kSlots];
+  (slot.first == nullptr ? slot.first : slot.last->next) = &launch;
+  slot.last = &launch;
+  ++pending_;
+}
+
+void Launches::open() {
+  for (Slot& slot : slots_) {
+    slot.operation = std::make_unique<Operation>(transport_, CallKind::asynchronous);
+    slot.operation->go_by(tuning_, false);
+  }
+  if (arena_ != nullptr) claim_memory();
+  memory_ = Memory::claimed;
+}
+
+void Launches::claim_memory() {
+  try {
+    arena_->claim_more();
+  } catch (const Error& error) {
+    core::log(core::LogLevel::warning,
+              fmt::format("{}: asynchronous operations send messages within a node instead, which "
+                          "is slower",
+                          error.message()));
+  }
+}
+
+/// The ranks of a node meet in arenas of the slots' own, unless one of them lacks the memory.
+bool Launches::settle_memory() {
+  if (memory_ == Memory::settled) return true;
+  if (arena_ != nullptr) {
+    const std::optional<bool> all_have = arena_->all_have_more();
+    if (!all_have) return false;
+    if (*all_have)
+      for (int slot = 0; slot < kSlots; ++slot) {
+        Slot& settled = slots_[static_cast<std::size_t>(slot)];
+        settled.node = std::make_unique<Node>(arena_->more(slot), transport_);
+        settled.operation->meet_at(*settled.node);
+      }
+  }
+  memory_ = Memory::settled;
+  return true;
+}
+
+std::uint64_t Launches::oldest() const {
+  std::uint64_t oldest = kNone;
+  for (const Slot& slot : slots_)
+    if (slot.first != nullptr) oldest = std::min(oldest, slot.first->sequence);
+  return oldest;
+}
+
+bool Launches::step() {
+  if (empty() || !settle_memory()) return false;
+  bool moved = false;
+  for (Slot& slot : slots_) {
+    while (slot.first != nullptr) {
+      if (!slot.running) {
+        if (!tags_are_free(slot.first->sequence, oldest())) break;
+        begin(slot);
+        moved = true;
+      }
+      if (!slot.operation->step()) {
+        moved |= slot.operation->progressed();
+        break;
+      }
+      end(slot);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+void Launches::begin(Slot& slot) {
+  Launch& launch = *slot.first;
+  slot.running = true;
+  slot.operation->start(launch.call, launch.terms, launch.sequence, programs_);
+}
+
+void Launches::end(Slot& slot) {
+  Launch& launch = *slot.first;
+  launch.algorithm = slot.operation->algorithm();
+  slot.running = false;
+  slot.first = launch.next;  // its Request may give it back at once
+  --pending_;
+  launch.state.store(Launch::State::done, std::memory_order_release);
+}
+
+collectives::Signature Launches::signature_of(const Launch& launch) const {
+  for (const Slot& slot : slots_)
+    if (slot.running && slot.first == &launch) return slot.operation->signature();
+  collectives::Signature signature;
+  signature.sequence = launch.sequence;
+  signature.collective = launch.call.collective;
+  signature.count = element_count(launch.call, transport_.size());
+  signature.type = type_of(launch.call, transport_.rank());
+  signature.op = launch.call.op;
+  signature.root = launch.call.root;
+  signature.asynchronous = 1;
+  return signature;
+}
+
+std::optional<collectives::Begun> Launches::begun_by_another(std::uint64_t sequence) const {
+  for (const Slot& slot : slots_)
+    if (slot.node)
+      if (auto begun = slot.node->begun_by_another(sequence)) return begun;
+  return std::nullopt;
+}
+
+void Launches::cancel() {
+  for (Slot& slot : slots_) {
+    if (slot.operation) slot.operation->cancel();
+    slot.running = false;
+  }
+}
+
+void Launches::fail(const Error& error) noexcept {
+  for (Slot& slot : slots_)
+    for (Launch* launch = std::exchange(slot.first, nullptr); launch != nullptr;) {
+      Launch* next = launch->next;  // its Request may give it back at once
+      launch->error = error;
+      launch->state.store(Launch::State::failed, std::memory_order_release);
+      launch = next;
+    }
+  pending_ = 0;
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include <rondo/error.hpp>
+
+#include "collectives/tuning.hpp"
+#include "engine/launch.hpp"
+#include "engine/node.hpp"
+#include "engine/operation.hpp"
+#include "engine/program_cache.hpp"
+#include "transport/node_arena.hpp"
+#include "transport/transport.hpp"
+
+namespace rondo::engine {
+
+/// The asynchronous operations of one communicator. They take the slots in turn; those of one slot
+/// run one after another, the slots beside each other and beside the blocking calls:
+///
+///   blocking   #1       #4 #5
+///   slot 0        #2          #6 …       each its own Operation and, on a node, its own arena
+///   slot 1           #3          #7 …
+///
+/// As all ranks make the same calls in the same order, an operation has the same slot on all.
+/// Nothing is made, and within one node no memory is taken, before the first one.
+class Launches {
+ public:
+  static constexpr int kSlots = transport::NodeArena::kMoreAreas;
+  static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+
+  /// All must live as long as this.
+  Launches(transport::Transport& transport, ProgramCache& programs)
+      : transport_(transport), programs_(programs) {}
+
+  /// As Operation has it; before the first launch.
+  void meet_at(transport::NodeArena& arena) { arena_ = &arena; }
+  void go_by(const collectives::TuningTable* tuning) { tuning_ = tuning; }
+
+  /// Queues it. Throws Error(system).
+  void add(Launch& launch);
+  bool empty() const { return pending_ == 0; }
+  int pending() const { return pending_; }
+  /// Number of the oldest pending operation; kNone without one.
+  std::uint64_t oldest() const;
+
+  /// One step of every operation whose turn it is. Never blocks. True if anything moved. Throws
+  /// what Operation throws.
+  bool step();
+  /// Calls `visit` with each pending launch.
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (Slot& slot : slots_)
+      for (Launch* launch = slot.first; launch != nullptr; launch = launch->next) visit(*launch);
+  }
+  /// What is known of it so far.
+  collectives::Signature signature_of(const Launch& launch) const;
+  /// What another rank has begun here as its operation `sequence`, where this rank has not.
+  std::optional<collectives::Begun> begun_by_another(std::uint64_t sequence) const;
+
+  void cancel();
+  /// All pending ones have failed. They are cancelled.
+  void fail(const Error& error) noexcept;
+
+ private:
+  struct Slot {
+    std::unique_ptr<Operation> operation;
+    std::unique_ptr<Node> node;
+    Launch* first = nullptr;
+    Launch* last = nullptr;
+    bool running = false;  // the first one
+  };
+  enum class Memory : std::uint8_t { none, claimed, settled };
+
+  void open();
+  void claim_memory();
+  bool settle_memory();
+  void begin(Slot& slot);
+  void end(Slot& slot);
+
+  transport::Transport& transport_;
+  ProgramCache& programs_;
+  transport::NodeArena* arena_ = nullptr;  // of the blocking calls
+  const collectives::TuningTable* tuning_ = nullptr;
+  std::array<Slot, kSlots> slots_;
+  std::uint64_t added_ = 0;
+  int pending_ = 0;
+  Memory memory_ = Memory::none;
+};
+
+}  // namespace rondo::engine

@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/backoff.hpp"
+#include "core/log.hpp"
+#include "engine/session-inl.hpp"
+#include "engine/tags.hpp"
+
+// What a session does for the calls that don't wait.
+namespace rondo::engine {
+
+using Clock = Deadline::Clock;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// How long a destructor waits for the other ranks while an exception unwinds.
+constexpr auto kUnwindingGrace = 2000ms;
+
+}  // namespace
+
+Launch& Session::launch(const Call& call, const Options& options) {
+  return guarded([&]() -> Launch& {
+    Call scaled = call;
+    scaled.scale = options.scale * defaults_.scale;
+    health_.enter(++sequence_);
+    check(scaled, transport_->rank(), transport_->size());
+    Launch& launch = launch_pool_->take();
+    const Terms terms = terms_of(options);
+    launch.keep(scaled, terms);
+    launch.session = this;
+    launch.sequence = sequence_;
+    launch.deadline = {Clock::now(), terms.timeout};
+    launches_->add(launch);
+    health_.leave();
+    health_.pending_since(launches_->oldest());
+    try_step_launches();
+    return launch;
+  });
+}
+
+bool Session::step_launches() {
+  if (launches_->empty() || !launches_->step()) return false;
+  health_.pending_since(launches_->oldest());
+  return true;
+}
+
+/// Waits until the next blocking operation may have its tags.
+void Session::make_room() {
+  drive([&] { return tags_are_free(sequence_, launches_->oldest()); }, Clock::time_point::max());
+}
+
+template <class Done>
+bool Session::drive(Done done, Clock::time_point until) {
+  core::Backoff backoff(crowded());
+  for (unsigned steps = 1; !done(); ++steps) {
+    if (step_launches())
+      backoff.reset();
+    else
+      transport_->pause(backoff);
+    if (backoff.look_around() || steps % 4096 == 0) look_around();
+    if (until != Clock::time_point::max() && Clock::now() >= until) return done();
+  }
+  return true;
+}
+
+bool Session::wait(Launch& launch, Clock::time_point until) {
+  if (!launch.is_over()) {
+    const Hold hold(*this);
+    try {
+      if (!drive([&] { return launch.is_over(); }, until)) return false;
+    } catch (const std::exception& error) {
+      give_up(error);
+    }
+  }
+  last_algorithm_ = launch.algorithm;
+  return true;
+}
+
+bool Session::test(Launch& launch) {
+  if (launch.is_over()) return true;
+  const Hold hold(*this);
+  try_step_launches();
+  return launch.is_over();
+}
+
+/// What goes wrong is for the requests to say.
+bool Session::try_step_launches() {
+  try {
+    if (step_launches()) return true;
+    if (++idle_steps_ % 64 == 0) look_around();
+  } catch (const std::exception& error) {
+    give_up(error);
+  }
+  return false;
+}
+
+void Session::give_up(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  const Error reason =
+      known != nullptr ? *known
+                       : Error(ErrorCode::system, fmt::format("{} in a request on {} ranks",
+                                                              error.what(), transport_->size()));
+  poison(reason);
+  abort_after(reason);
+}
+
+void Session::wait_until_over(Launch& launch) noexcept {
+  finish_pending([&] { return launch.is_over(); });
+}
+
+void Session::finish_launches() noexcept {
+  finish_pending([&] { return launches_->empty(); });
+}
+
+template <class Done>
+void Session::finish_pending(Done done) noexcept {
+  const Hold hold(*this, Hold::Patience::endless);
+  try {
+    const bool unwinding = std::uncaught_exceptions() > 0;
+    if (drive(done, unwinding ? Clock::now() + kUnwindingGrace : Clock::time_point::max())) return;
+    // Whoever catches the exception, or run_main, says what to do about it.
+    poison(Error(ErrorCode::usage,
+                 fmt::format("an exception destroyed {} requests of rank {} which the other ranks "
+                             "have not joined yet",
+                             launches_->pending(), transport_->rank())));
+  } catch (const std::exception& error) {
+    core::log(core::LogLevel::error, error.what());
+    give_up(error);
+  }
+}
+
+void Session::look_around() {
+  health_.pump();
+  if (launches_->empty()) return;
+  if (health_.has_failed_in(launches_->oldest())) throw Error(*health_.failure());
+  launches_->for_each(
+      [&](Launch& launch) { look_at(launch.deadline, launches_->signature_of(launch)); });
+}
+
+/// Ranks of a node that wait in different slots would never meet.
+void Session::look_for_other_kind(const collectives::Signature& signature) const {
+  if (node_ == nullptr) return;
+  const auto begun = signature.asynchronous != 0 ? node_->begun_by_another(signature.sequence)
+                                                 : launches_->begun_by_another(signature.sequence);
+  if (!begun) return;
+  throw Error(ErrorCode::mismatch,
+              fmt::format("ranks disagree on {}: rank {} calls {}, but rank {} calls {}; all ranks "
+                          "must make the same calls in the same order",
+                          differences(signature, begun->signature), transport_->rank(),
+                          describe(signature), begun->rank, describe(begun->signature)));
+}
+
+}  // namespace rondo::engine

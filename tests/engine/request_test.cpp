@@ -1,0 +1,232 @@
+#include <rondo/request.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rondo/communicator.hpp>
+
+#include "support/thread_communicators.hpp"
+#include "support/thrown.hpp"
+
+namespace rondo {
+namespace {
+
+using namespace std::chrono_literals;
+using Progress = core::Settings::Progress;
+using testing::thrown;
+using testing::thrown_by;
+using transport::ThreadWorld;
+using transport::Topology;
+
+/// An all-reduce of ones under way.
+struct Sum {
+  explicit Sum(std::size_t count = 10) : data(count, 1.0F) {}
+  void begin(Communicator& world, const Options& options = {}) {
+    request = world.iallreduce(std::span(data), ReduceOp::sum, options);
+  }
+  void expect_done(const Communicator& world) {
+    request.wait();
+    const auto expected = static_cast<float>(world.size());
+    EXPECT_EQ(data, std::vector<float>(data.size(), expected));
+  }
+  std::vector<float> data;
+  Request request;
+};
+
+/// Every way in which requests may come to move.
+class Requests : public ::testing::TestWithParam<Progress> {
+ protected:
+  static core::Settings settings() {
+    core::Settings settings;
+    settings.progress = GetParam();
+    settings.timeout = 20s;
+    return settings;
+  }
+  /// On one node, and where every rank is a node of its own.
+  static void run(int size, const testing::CommunicatorBody& body) {
+    for (const Topology& topology : {Topology::one_node(size), Topology::spread(size)}) {
+      ThreadWorld world(topology);
+      testing::run_ranks(world, [&](transport::Transport& transport) {
+        Communicator communicator =
+            testing::make_communicator(transport.split(0, transport.rank()), {}, settings());
+        body(communicator);
+      });
+    }
+  }
+  static std::vector<std::exception_ptr> errors(int size, const testing::CommunicatorBody& body) {
+    return testing::errors_with(size, settings(), body);
+  }
+};
+
+TEST_P(Requests, AreWaitedForInAnyOrder) {
+  run(3, [](Communicator& world) {
+    std::deque<Sum> sums;
+    for (std::size_t i = 0; i < 12; ++i) sums.emplace_back(1 + i * 1000).begin(world);
+    for (int i = 0; i < 12; ++i)
+      sums[static_cast<std::size_t>((i * 5 + world.rank()) % 12)].expect_done(world);
+  });
+}
+
+TEST_P(Requests, AreOvertakenBySmallBlockingCalls) {
+  std::atomic<int> overtaken = 0;
+  run(2, [&](Communicator& world) {
+    for (int i = 0; i < 10; ++i) {
+      Sum large(1'000'000);
+      large.begin(world);
+      world.barrier();
+      if (!large.request.test()) ++overtaken;
+      large.expect_done(world);
+    }
+  });
+  EXPECT_GT(overtaken, 0);
+}
+
+TEST_P(Requests, MayBePendingInLargeNumbersAndForLong) {
+  run(2, [](Communicator& world) {
+    Sum oldest(500'000);
+    oldest.begin(world);
+    std::deque<Sum> sums(1500);
+    for (Sum& sum : sums) sum.begin(world);
+    for (int i = 0; i < 3000; ++i) world.barrier();  // tags come round
+    for (Sum& sum : sums) sum.expect_done(world);
+    oldest.expect_done(world);
+  });
+}
+
+TEST_P(Requests, CanBeTestedUntilTheyAreOver) {
+  run(3, [](Communicator& world) {
+    Sum sum(20'000);
+    sum.begin(world);
+    while (!sum.request.test()) std::this_thread::yield();
+    EXPECT_TRUE(sum.request.test());
+    EXPECT_EQ(sum.data.back(), 3.0F);
+    sum.expect_done(world);
+    EXPECT_TRUE(sum.request.test()) << "it has no operation any more";
+    EXPECT_NO_THROW(sum.request.wait());
+  });
+}
+
+TEST_P(Requests, CanBeWaitedForForAWhile) {
+  run(2, [](Communicator& world) {
+    Sum sum;
+    if (world.rank() == 1) std::this_thread::sleep_for(100ms);
+    sum.begin(world);
+    if (world.rank() == 0) {
+      EXPECT_FALSE(sum.request.wait_for(10ms));
+    }
+    EXPECT_TRUE(sum.request.wait_for(10s));
+    EXPECT_EQ(sum.data[0], 2.0F);
+  });
+}
+
+TEST_P(Requests, WaitWhenTheyAreDestroyedOrAssignedTo) {
+  run(2, [](Communicator& world) {
+    std::vector<float> first(1000, 1.0F);
+    std::vector<float> second(1000, 1.0F);
+    {
+      Request request = world.iallreduce(std::span(first), ReduceOp::sum);
+      request = world.iallreduce(std::span(second), ReduceOp::sum);
+      EXPECT_EQ(first[999], 2.0F);
+      Request moved = std::move(request);
+      EXPECT_TRUE(request.test());  // NOLINT(bugprone-use-after-move): it has no operation
+    }
+    EXPECT_EQ(second[999], 2.0F);
+  });
+}
+
+TEST_P(Requests, MayOutliveTheirCommunicatorWhichWaitsForThem) {
+  run(2, [](Communicator& world) {
+    Sum sum(100'000);
+    {
+      Communicator part = world.split(0);
+      sum.begin(part);
+    }
+    EXPECT_EQ(sum.data.back(), 2.0F);
+    sum.expect_done(world);
+  });
+}
+
+TEST_P(Requests, ThrowUsageErrorsAtTheCall) {
+  const auto thrown_by_ranks = errors(2, [](Communicator& world) {
+    Sum sum;
+    if (world.rank() == 0) return static_cast<void>(world.ibroadcast(std::span(sum.data), 7));
+    sum.begin(world);
+    sum.request.wait();
+  });
+  EXPECT_TRUE(thrown(thrown_by_ranks[0]).mentions("root 7")) << thrown(thrown_by_ranks[0]);
+  EXPECT_TRUE(thrown(thrown_by_ranks[1]).mentions("rank 0 reported")) << thrown(thrown_by_ranks[1]);
+}
+
+TEST_P(Requests, AllFailWithTheSameErrorWhenRanksDisagree) {
+  run(2, [](Communicator& world) {
+    std::deque<Sum> sums(4);
+    sums[1].data.resize(world.rank() == 0 ? 10 : 11);
+    auto failure = thrown_by([&] {
+      for (Sum& sum : sums) sum.begin(world);
+    });
+    if (failure.mentions("nothing")) failure = thrown_by([&] { sums[1].request.wait(); });
+    EXPECT_TRUE(failure.mentions("disagree on count")) << failure;
+    EXPECT_EQ(failure.code, ErrorCode::mismatch);
+    for (Sum& sum : sums) {
+      const auto error = thrown_by([&] { sum.request.wait(); });
+      // The others run beside it, so that they may be done before.
+      if (!error.mentions("nothing") && !failure.mentions("can't be used")) {
+        EXPECT_EQ(error.text, failure.text);
+      }
+    }
+    EXPECT_TRUE(thrown_by([&] { world.barrier(); }).mentions("can't be used any more"));
+  });
+}
+
+TEST_P(Requests, AreNamedWhenAnotherRankMakesTheBlockingCall) {
+  for (const bool met_before : {false, true})
+    run(2, [&](Communicator& world) {
+      if (met_before) Sum().begin(world);
+      const auto begin = std::chrono::steady_clock::now();
+      const auto error = thrown_by([&] {
+        std::vector<float> data(10);
+        if (world.rank() == 0) return world.allreduce(std::span(data), ReduceOp::sum);
+        world.iallreduce(std::span(data), ReduceOp::sum).wait();
+      });
+      EXPECT_EQ(error.code, ErrorCode::mismatch) << error;
+      EXPECT_TRUE(error.mentions("whether the call waits")) << error;
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+    });
+}
+
+TEST_P(Requests, FailAtTheirDeadline) {
+  const auto thrown_by_ranks = errors(2, [](Communicator& world) {
+    Sum sum;
+    if (world.rank() == 1) return std::this_thread::sleep_for(3s);
+    sum.begin(world, {.timeout = 200ms});
+    sum.request.wait();
+  });
+  EXPECT_TRUE(thrown(thrown_by_ranks[0]).mentions("iallreduce")) << thrown(thrown_by_ranks[0]);
+  EXPECT_TRUE(thrown(thrown_by_ranks[0]).mentions("not done after 0.2 s"))
+      << thrown(thrown_by_ranks[0]);
+}
+
+TEST_P(Requests, DoNotKeepAnExceptionForLong) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto thrown_by_ranks = errors(2, [](Communicator& world) {
+    Sum sum;
+    if (world.rank() == 1) return std::this_thread::sleep_for(4s);
+    sum.begin(world);
+    throw Error(ErrorCode::corrupt_file, "no data");
+  });
+  EXPECT_EQ(thrown(thrown_by_ranks[0]).code, ErrorCode::corrupt_file);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutAThread, Requests,
+                         ::testing::Values(Progress::poll, Progress::thread), [](const auto& test) {
+                           return test.param == Progress::poll ? "Polled" : "Threaded";
+                         });
+
+}  // namespace
+}  // namespace rondo
