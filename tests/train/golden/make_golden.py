@@ -1,7 +1,7 @@
-#!/usr/bin/python3
+#!/usr/bin/env python3
 """Writes what PyTorch computes into optimizers.json, schedules.json and linear.json, beside this file.
 
-Needs Debian's python3-torch (made with 1.13): /usr/bin/python3 tests/train/golden/make_golden.py
+Needs torch (made with 1.13; schedules.json with 2.15): python3 tests/train/golden/make_golden.py
 The tests of the training runtime compare their results with these files.
 """
 
@@ -10,7 +10,7 @@ import pathlib
 
 import torch
 from torch.optim import SGD, Adam, AdamW, RMSprop
-from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR
+from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, StepLR
 
 FOLDER = pathlib.Path(__file__).parent
 DTYPES = {"float32": torch.float32, "float64": torch.float64}
@@ -101,6 +101,10 @@ def schedules():
         # After warm-up, cosine over the rest: PyTorch's own schedule, put behind the ramp.
         {"shape": "cosine", "warmup": 7, "total": 20,
          "rates": rates(lambda o: LambdaLR(o, warm), 7) + rates(lambda o: CosineAnnealingLR(o, T_max=13), 14)},
+        {"shape": "step", "warmup": 0, "total": 20, "every": 4, "decay": 0.3,
+         "rates": rates(lambda o: StepLR(o, 4, 0.3), 20)},
+        {"shape": "step", "warmup": 7, "total": 20, "every": 5, "decay": 0.5,
+         "rates": rates(lambda o: LambdaLR(o, warm), 7) + rates(lambda o: StepLR(o, 5, 0.5), 13)},
     ]
 
 
