@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -64,10 +65,14 @@ inline void check_gradients(Layer<double>& layer, const Pass& pass = {},
     for (Parameter<double>* parameter : layer.parameters())
       for (double& element : parameter->gradient()) element = 99;
 
-    ASSERT_EQ(layer.forward(x, rows, these).size(), weights.size());
+    const auto y = layer.forward(x, rows, these);
+    ASSERT_EQ(y.size(), weights.size());
+    const std::vector<double> outputs(y.begin(), y.end());
     const InputGradient wanted = inputs ? InputGradient::skip : InputGradient::compute;
     const auto given = layer.backward(weights, kIgnore, wanted);
     const std::vector<double> x_gradient(given.begin(), given.end());
+    EXPECT_TRUE(
+        std::ranges::equal(layer.forward(x, rows, these), outputs));  // nothing is left over
     expect_reports_last_first(layer, weights);  // a second time: gradients are written, not added
     for (Parameter<double>* parameter : layer.parameters())
       for (std::size_t i = 0; i < parameter->size(); ++i)
