@@ -10,10 +10,10 @@
 #include <fmt/ranges.h>
 
 #include <rondo/error.hpp>
-#include <rondo/train/agree.hpp>
 #include <rondo/train/permutation.hpp>
 
 #include "core/digest.hpp"
+#include "train/same_data.hpp"
 
 namespace rondo::train {
 namespace {
@@ -95,17 +95,7 @@ Dataset make_dataset(const Table& table, const std::string& target) {
 }
 
 void check_same_data(Communicator& communicator, const Dataset& data) {
-  const std::uint64_t mine = data.fingerprint();
-  std::uint64_t first[] = {mine};
-  communicator.broadcast(std::span<std::uint64_t>(first), 0);
-  agree(communicator, [&] {
-    if (mine != first[0])
-      throw Error(
-          ErrorCode::mismatch,
-          fmt::format("this rank read data that differs from rank 0's (fingerprint {:016x}, "
-                      "not {:016x}); give every rank the same file",
-                      mine, first[0]));
-  });
+  check_same_fingerprint(communicator, data.fingerprint());
 }
 
 Split split(std::size_t samples, double test_fraction, std::uint64_t seed) {

@@ -3,27 +3,56 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
 #include <rondo/train/loader.hpp>
 
 namespace rondo::train {
 namespace {
+
 constexpr std::size_t kSamplesAtOnce = 1024;
+
+/// Calls add(batch, i, outputs) for each of this rank's samples: every size-th of `samples`.
+template <class T, class Data, class Add>
+void for_each_sample(const Communicator& communicator, Layer<T>& model, const Data& data,
+                     std::span<const std::size_t> samples, Add add) {
+  std::vector<std::size_t> mine;
+  for (std::size_t i = communicator.rank(); i < samples.size(); i += communicator.size())
+    mine.push_back(samples[i]);
+  for (std::size_t begin = 0; begin < mine.size(); begin += kSamplesAtOnce) {
+    const std::size_t count = std::min(kSamplesAtOnce, mine.size() - begin);
+    const auto batch = gather_batch<T>(data, std::span(mine).subspan(begin, count));
+    const std::span<const T> outputs = model.forward(batch.features, count);
+    for (std::size_t i = 0; i < count; ++i)
+      add(batch, i, outputs.subspan(i * model.outputs(), model.outputs()));
+  }
 }
+
+}  // namespace
 
 template <class T>
 RegressionScore evaluate(Communicator& communicator, Layer<T>& model, const Dataset& data,
                          std::span<const std::size_t> samples) {
-  std::vector<std::size_t> mine;
-  for (std::size_t i = communicator.rank(); i < samples.size(); i += communicator.size())
-    mine.push_back(samples[i]);
-
   RegressionMetrics metrics;
-  for (std::size_t begin = 0; begin < mine.size(); begin += kSamplesAtOnce) {
-    const std::size_t count = std::min(kSamplesAtOnce, mine.size() - begin);
-    const auto batch = gather_batch<T>(data, std::span(mine).subspan(begin, count));
-    const std::span<const T> predictions = model.forward(batch.features, count);
-    for (std::size_t i = 0; i < count; ++i) metrics.add(predictions[i], batch.targets[i]);
-  }
+  for_each_sample(communicator, model, data, samples,
+                  [&](const Batch<T>& batch, std::size_t i, std::span<const T> outputs) {
+                    metrics.add(outputs[0], batch.targets[i]);
+                  });
+  return metrics.score(communicator);
+}
+
+template <class T>
+ClassificationScore evaluate(Communicator& communicator, Layer<T>& model, const LabelledData& data,
+                             std::span<const std::size_t> samples) {
+  if (model.outputs() < data.classes())  // on all ranks alike, before any waits for another
+    throw Error(ErrorCode::usage, fmt::format("a model with {} outputs can't tell {} classes apart",
+                                              model.outputs(), data.classes()));
+  ClassificationMetrics metrics;
+  for_each_sample(communicator, model, data, samples,
+                  [&](const Batch<T>& batch, std::size_t i, std::span<const T> outputs) {
+                    metrics.add(outputs, batch.labels[i]);
+                  });
   return metrics.score(communicator);
 }
 
@@ -31,5 +60,10 @@ template RegressionScore evaluate(Communicator&, Layer<float>&, const Dataset&,
                                   std::span<const std::size_t>);
 template RegressionScore evaluate(Communicator&, Layer<double>&, const Dataset&,
                                   std::span<const std::size_t>);
+
+template ClassificationScore evaluate(Communicator&, Layer<float>&, const LabelledData&,
+                                      std::span<const std::size_t>);
+template ClassificationScore evaluate(Communicator&, Layer<double>&, const LabelledData&,
+                                      std::span<const std::size_t>);
 
 }  // namespace rondo::train

@@ -4,24 +4,53 @@
 
 namespace rondo::train {
 
+namespace {
+
+template <class T, class Data>
+Batch<T> gather_features(const Data& data, std::span<const std::size_t> samples, T scale) {
+  Batch<T> batch;
+  batch.numbers.assign(samples.begin(), samples.end());
+  batch.features.reserve(samples.size() * data.width());
+  for (const std::size_t sample : samples)
+    for (const auto value : data.row(sample))
+      batch.features.push_back(static_cast<T>(value) * scale);
+  return batch;
+}
+
+}  // namespace
+
 template <class T>
 Batch<T> gather_batch(const Dataset& data, std::span<const std::size_t> samples) {
-  Batch<T> batch;
-  batch.features.reserve(samples.size() * data.width());
-  batch.targets.reserve(samples.size());
-  for (const std::size_t sample : samples) {
-    for (const double value : data.row(sample)) batch.features.push_back(static_cast<T>(value));
+  Batch<T> batch = gather_features<T>(data, samples, T{1});
+  for (const std::size_t sample : samples)
     batch.targets.push_back(static_cast<T>(data.targets[sample]));
-  }
   return batch;
 }
 
 template <class T>
-Loader<T>::Loader(const Dataset& data, std::span<const std::size_t> samples, const Options& options)
-    : data_(data),
+Batch<T> gather_batch(const LabelledData& data, std::span<const std::size_t> samples) {
+  Batch<T> batch = gather_features<T>(data, samples, static_cast<T>(data.scale));
+  for (const std::size_t sample : samples) batch.labels.push_back(data.labels[sample]);
+  return batch;
+}
+
+template <class T>
+Loader<T>::Loader(Gather gather, std::span<const std::size_t> samples, const Options& options)
+    : gather_(std::move(gather)),
       samples_(samples),
       prefetch_(options.prefetch),
       sampler_({samples.size(), options.batch_size, options.seed, options.rank, options.ranks}) {}
+
+template <class T>
+Loader<T>::Loader(const Dataset& data, std::span<const std::size_t> samples, const Options& options)
+    : Loader([&data](std::span<const std::size_t> chosen) { return gather_batch<T>(data, chosen); },
+             samples, options) {}
+
+template <class T>
+Loader<T>::Loader(const LabelledData& data, std::span<const std::size_t> samples,
+                  const Options& options)
+    : Loader([&data](std::span<const std::size_t> chosen) { return gather_batch<T>(data, chosen); },
+             samples, options) {}
 
 template <class T>
 void Loader<T>::start(std::uint64_t epoch, std::size_t first_batch) {
@@ -42,13 +71,15 @@ std::optional<Batch<T>> Loader<T>::prepare() {
   if (next_ >= sampler_.batches()) return {};
   std::vector<std::size_t> chosen = sampler_.local_samples(next_);
   for (std::size_t& sample : chosen) sample = samples_[sample];
-  Batch<T> batch = gather_batch<T>(data_, chosen);
+  Batch<T> batch = gather_(chosen);
   batch.index = next_++;
   return batch;
 }
 
 template Batch<float> gather_batch(const Dataset&, std::span<const std::size_t>);
 template Batch<double> gather_batch(const Dataset&, std::span<const std::size_t>);
+template Batch<float> gather_batch(const LabelledData&, std::span<const std::size_t>);
+template Batch<double> gather_batch(const LabelledData&, std::span<const std::size_t>);
 template class Loader<float>;
 template class Loader<double>;
 

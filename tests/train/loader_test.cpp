@@ -89,7 +89,9 @@ TEST_F(LoaderTest, GivesTheSamplersBatches) {
       EXPECT_EQ(batch->index, k);
       const auto chosen = sampler.local_samples(k);
       ASSERT_EQ(batch->samples(), chosen.size());
+      EXPECT_TRUE(batch->labels.empty());
       for (std::size_t i = 0; i < chosen.size(); ++i) {
+        EXPECT_EQ(batch->numbers[i], samples_[chosen[i]]);
         EXPECT_EQ(batch->targets[i], static_cast<float>(data_.targets[samples_[chosen[i]]]));
         EXPECT_EQ(batch->features[2 * i + 1],
                   static_cast<float>(data_.row(samples_[chosen[i]])[1]));
@@ -97,6 +99,23 @@ TEST_F(LoaderTest, GivesTheSamplersBatches) {
     }
     EXPECT_FALSE(loader.next());
   }
+}
+
+TEST(Loader, GivesLabelledSamplesScaled) {
+  const LabelledData data{{2}, {0, 1, 10, 11, 20, 21}, {7, 8, 9}, 0.5};
+  const std::vector<std::size_t> samples{0, 2};
+  Loader<double> loader(data, samples, {.batch_size = 2, .seed = 0});
+  loader.start(0);
+  const auto batch = loader.next();
+  ASSERT_EQ(batch->samples(), 2U);
+  EXPECT_TRUE(batch->targets.empty());
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t sample = batch->numbers[i];
+    EXPECT_EQ(batch->labels[i], 7 + sample);
+    EXPECT_EQ(batch->features[2 * i], 5.0 * static_cast<double>(sample));
+    EXPECT_EQ(batch->features[2 * i + 1], 5.0 * static_cast<double>(sample) + 0.5);
+  }
+  EXPECT_NE(batch->numbers[0], batch->numbers[1]);
 }
 
 TEST_F(LoaderTest, GoesOnInTheMiddleOfAnEpoch) {

@@ -5,6 +5,7 @@
 
 #include <rondo/communicator.hpp>
 #include <rondo/train/dataset.hpp>
+#include <rondo/train/labelled_data.hpp>
 #include <rondo/train/layer.hpp>
 #include <rondo/train/metrics.hpp>
 
@@ -15,5 +16,11 @@ namespace rondo::train {
 template <class T>
 RegressionScore evaluate(Communicator& communicator, Layer<T>& model, const Dataset& data,
                          std::span<const std::size_t> samples);
+
+/// Likewise a model with one output for each class, at least data.classes(). Throws Error(usage)
+/// when it has fewer.
+template <class T>
+ClassificationScore evaluate(Communicator& communicator, Layer<T>& model, const LabelledData& data,
+                             std::span<const std::size_t> samples);
 
 }  // namespace rondo::train

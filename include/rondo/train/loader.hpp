@@ -2,12 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <rondo/train/dataset.hpp>
+#include <rondo/train/labelled_data.hpp>
 #include <rondo/train/prefetcher.hpp>
 #include <rondo/train/sampler.hpp>
 
@@ -16,16 +18,20 @@ namespace rondo::train {
 /// This rank's samples of one global batch, as T; maybe none.
 template <class T>
 struct Batch {
-  std::size_t index = 0;    ///< of the global batch in its epoch
-  std::vector<T> features;  ///< row-major, samples() × width
-  std::vector<T> targets;
+  std::size_t index = 0;              ///< of the global batch in its epoch
+  std::vector<std::size_t> numbers;   ///< the samples', in the data set; for Pass
+  std::vector<T> features;            ///< row-major, samples() × width
+  std::vector<T> targets;             ///< one a sample, from Dataset
+  std::vector<std::uint32_t> labels;  ///< one a sample, from LabelledData
 
-  std::size_t samples() const { return targets.size(); }
+  std::size_t samples() const { return numbers.size(); }
 };
 
-/// The features and targets of the given samples, in that order.
+/// The features and the targets or labels of the given samples, in that order.
 template <class T>
 Batch<T> gather_batch(const Dataset& data, std::span<const std::size_t> samples);
+template <class T>
+Batch<T> gather_batch(const LabelledData& data, std::span<const std::size_t> samples);
 
 /// Gives this rank's batches of an epoch, prepared ahead on a thread. Batches come as `sampler`
 /// has them. Not collective; one consumer. T is float or double.
@@ -42,6 +48,7 @@ class Loader {
   /// Gives the samples numbered `samples` of `data`, both of which must outlive the loader. Call
   /// start() before next().
   Loader(const Dataset& data, std::span<const std::size_t> samples, const Options& options);
+  Loader(const LabelledData& data, std::span<const std::size_t> samples, const Options& options);
 
   /// Global batches in an epoch; the same on all ranks.
   std::size_t batches() const { return sampler_.batches(); }
@@ -53,9 +60,12 @@ class Loader {
   std::optional<Batch<T>> next();
 
  private:
+  using Gather = std::function<Batch<T>(std::span<const std::size_t>)>;
+  Loader(Gather gather, std::span<const std::size_t> samples, const Options& options);
+
   std::optional<Batch<T>> prepare();
 
-  const Dataset& data_;
+  Gather gather_;
   std::span<const std::size_t> samples_;
   std::size_t prefetch_;
   Sampler sampler_;       // used by the thread while there is one, as next_ is

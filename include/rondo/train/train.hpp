@@ -18,7 +18,9 @@
 #include <rondo/train/evaluate.hpp>
 #include <rondo/train/flatten.hpp>
 #include <rondo/train/gelu.hpp>
+#include <rondo/train/idx.hpp>
 #include <rondo/train/image.hpp>
+#include <rondo/train/labelled_data.hpp>
 #include <rondo/train/layer.hpp>
 #include <rondo/train/layer_norm.hpp>
 #include <rondo/train/least_squares.hpp>
