@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -42,8 +43,9 @@ class Launches {
 
   /// Queues it. Throws Error(system).
   void add(Launch& launch);
-  bool empty() const { return pending_ == 0; }
-  int pending() const { return pending_; }
+  bool empty() const { return pending() == 0; }
+  /// From any thread.
+  int pending() const { return pending_.load(std::memory_order_relaxed); }
   /// Number of the oldest pending operation; kNone without one.
   std::uint64_t oldest() const;
 
@@ -87,7 +89,7 @@ class Launches {
   const collectives::TuningTable* tuning_ = nullptr;
   std::array<Slot, kSlots> slots_;
   std::uint64_t added_ = 0;
-  int pending_ = 0;
+  std::atomic<int> pending_ = 0;
   Memory memory_ = Memory::none;
 };
 

@@ -23,8 +23,11 @@ class Session::Hold {
         throw Error(ErrorCode::usage,
                     "two threads use one communicator at once; give each thread its own (split)");
       found = User::nobody;
-      sched_yield();  // the watchman is soon done
+      session_.wanted_.store(true, std::memory_order_relaxed);
+      sched_yield();  // the progress thread is soon done, and then makes way
     }
+    if (session_.wanted_.load(std::memory_order_relaxed))
+      session_.wanted_.store(false, std::memory_order_relaxed);
   }
   ~Hold() { session_.user_.store(User::nobody, std::memory_order_release); }
   Hold(const Hold&) = delete;

@@ -1,5 +1,7 @@
 #include "engine/session-inl.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +13,7 @@
 #include "core/backoff.hpp"
 #include "core/digest.hpp"
 #include "core/log.hpp"
-#include "engine/watchman.hpp"
+#include "engine/progress_thread.hpp"
 #include "transport/keep_for_ever.hpp"
 
 namespace rondo::engine {
@@ -28,6 +30,13 @@ constexpr auto kCensusPatience = 2000ms;  // for the answers to "how far are you
 constexpr auto kDepartureGrace = 1000ms;  // what a rank sent before it left may still arrive
 constexpr auto kReportGrace = 1000ms;     // for the other ranks' reports before the job is aborted
 
+std::size_t processors_of_this_process() {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  if (sched_getaffinity(0, sizeof processors, &processors) != 0) return 1;
+  return static_cast<std::size_t>(CPU_COUNT(&processors));
+}
+
 }  // namespace
 
 Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const Options& defaults,
@@ -42,15 +51,19 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       programs_(transport_->rank(), transport_->topology()),
       launches_(std::make_unique<Launches>(*transport_, programs_)) {
   defaults_.algorithm = default_algorithm_;
+  const transport::Topology& topology = transport_->topology();
+  const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();
+  needs_all_cores_ = processors_of_this_process() < 2 * ranks_here;
   watched_ = settings_.progress == core::Settings::Progress::thread &&
              transport_->callable_from_any_thread() && transport_->size() > 1;
-  if (watched_) Watchman::instance().watch(*this);
+  if (watched_) ProgressThread::instance().watch(*this);
+  transport_->when_ending([this] { end(); });
 }
 
 Session::~Session() {
   finish_launches();
   launch_pool_->forget_session();
-  if (watched_) Watchman::instance().forget(*this);
+  if (watched_) ProgressThread::instance().forget(*this);
   if (!health_.failure()) return;
   transport::keep_for_ever(std::move(operation_));
   transport::keep_for_ever(std::move(message_));
@@ -258,17 +271,6 @@ void Session::fail(const Error& error) {
   poison(error);
   abort_after(error);
   throw Error(error);
-}
-
-void Session::look_if_idle() noexcept {
-  User found = User::nobody;
-  if (!user_.compare_exchange_strong(found, User::watchman, std::memory_order_acquire)) return;
-  try {
-    health_.pump();
-  } catch (const std::exception& error) {
-    core::log(core::LogLevel::warning, error.what());
-  }
-  user_.store(User::nobody, std::memory_order_release);
 }
 
 }  // namespace rondo::engine

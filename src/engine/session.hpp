@@ -26,6 +26,7 @@
 #include "engine/message.hpp"
 #include "engine/operation.hpp"
 #include "engine/program_cache.hpp"
+#include "engine/progress_thread.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::engine {
@@ -69,11 +70,14 @@ class Session {
   /// Null for color < 0.
   std::unique_ptr<Session> split(int color, int key);
 
-  /// Answers peers' questions, unless a call is under way (which does it itself). From any thread.
-  void look_if_idle() noexcept;
+  /// For the progress thread: one step of what is pending, and, if so asked, an answer to peers'
+  /// questions, unless a call is under way (which does it itself).
+  Activity advance_if_free(bool also_if_idle) noexcept;
+  /// Whether the ranks of this node leave no core to a thread beside each of them.
+  bool needs_all_cores() const { return needs_all_cores_; }
 
  private:
-  enum class User : int { nobody, caller, watchman };
+  enum class User : int { nobody, caller, progress_thread };
   class Hold;
 
   /// With settings that are known to be alike.
@@ -110,14 +114,18 @@ class Session {
   void look_for_other_kind(const collectives::Signature& signature) const;
   bool crowded() const { return node_ == nullptr || !node_->is_all() || node_->crowded(); }
   bool step_launches();
-  bool try_step_launches();
+  bool try_step_launches() noexcept;
+  void try_pump() noexcept;
   void make_room();
   /// Steps what is pending until `done()`, or until `until`.
   template <class Done>
   bool drive(Done done, Deadline::Clock::time_point until);
   void finish_launches() noexcept;
+  /// MPI goes away.
+  void end() noexcept;
   template <class Done>
-  void finish_pending(Done done) noexcept;
+  void finish_pending(Done done, Deadline::Clock::time_point until,
+                      std::string_view why_not_later) noexcept;
   void give_up(const std::exception& error);
   /// Cancels what is pending and tells the other ranks why.
   void poison(const Error& error);
@@ -144,7 +152,9 @@ class Session {
   std::uint64_t sequence_ = 0;
   std::string_view last_algorithm_;
   std::atomic<User> user_{User::nobody};
+  std::atomic<bool> wanted_ = false;  // by a caller, while the progress thread has it
   bool watched_ = false;
+  bool needs_all_cores_ = true;
   unsigned idle_steps_ = 0;
   bool lacks_shared_memory_ = false;  // known to all ranks, who have said so
 };

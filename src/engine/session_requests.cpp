@@ -17,13 +17,20 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// How long a destructor waits for the other ranks while an exception unwinds.
-constexpr auto kUnwindingGrace = 2000ms;
+/// How long what can't wait for its deadline waits for the other ranks.
+constexpr auto kGrace = 2000ms;
+constexpr std::string_view kDestroyed = "an exception was thrown";
+constexpr std::string_view kFinalized = "MPI_Finalize was called";
+
+/// Whoever catches an exception wants to say what it is about.
+Clock::time_point latest_in_destructor() {
+  return std::uncaught_exceptions() > 0 ? Clock::now() + kGrace : Clock::time_point::max();
+}
 
 }  // namespace
 
 Launch& Session::launch(const Call& call, const Options& options) {
-  return guarded([&]() -> Launch& {
+  Launch& launched = guarded([&]() -> Launch& {
     Call scaled = call;
     scaled.scale = options.scale * defaults_.scale;
     health_.enter(++sequence_);
@@ -40,6 +47,8 @@ Launch& Session::launch(const Call& call, const Options& options) {
     try_step_launches();
     return launch;
   });
+  if (watched_ && !launched.is_over()) ProgressThread::instance().wake();
+  return launched;
 }
 
 bool Session::step_launches() {
@@ -88,7 +97,7 @@ bool Session::test(Launch& launch) {
 }
 
 /// What goes wrong is for the requests to say.
-bool Session::try_step_launches() {
+bool Session::try_step_launches() noexcept {
   try {
     if (step_launches()) return true;
     if (++idle_steps_ % 64 == 0) look_around();
@@ -109,27 +118,56 @@ void Session::give_up(const std::exception& error) {
 }
 
 void Session::wait_until_over(Launch& launch) noexcept {
-  finish_pending([&] { return launch.is_over(); });
+  finish_pending([&] { return launch.is_over(); }, latest_in_destructor(), kDestroyed);
 }
 
 void Session::finish_launches() noexcept {
-  finish_pending([&] { return launches_->empty(); });
+  if (launches_->empty()) return;
+  finish_pending([&] { return launches_->empty(); }, latest_in_destructor(), kDestroyed);
+}
+
+void Session::end() noexcept {
+  if (std::exchange(watched_, false)) ProgressThread::instance().forget(*this);
+  if (launches_->empty()) return;
+  finish_pending([&] { return launches_->empty(); }, Clock::now() + kGrace, kFinalized);
 }
 
 template <class Done>
-void Session::finish_pending(Done done) noexcept {
+void Session::finish_pending(Done done, Clock::time_point until,
+                             std::string_view why_not_later) noexcept {
   const Hold hold(*this, Hold::Patience::endless);
   try {
-    const bool unwinding = std::uncaught_exceptions() > 0;
-    if (drive(done, unwinding ? Clock::now() + kUnwindingGrace : Clock::time_point::max())) return;
-    // Whoever catches the exception, or run_main, says what to do about it.
-    poison(Error(ErrorCode::usage,
-                 fmt::format("an exception destroyed {} requests of rank {} which the other ranks "
-                             "have not joined yet",
-                             launches_->pending(), transport_->rank())));
-  } catch (const std::exception& error) {
+    if (drive(done, until)) return;
+    const Error error(ErrorCode::usage,
+                      fmt::format("{} while {} requests of rank {} were pending, which the other "
+                                  "ranks had not joined",
+                                  why_not_later, launches_->pending(), transport_->rank()));
     core::log(core::LogLevel::error, error.what());
+    poison(error);
+  } catch (const std::exception& error) {
     give_up(error);
+  }
+}
+
+Activity Session::advance_if_free(bool also_if_idle) noexcept {
+  const bool pending = !launches_->empty();
+  if (!pending && !also_if_idle) return Activity::idle;
+  const Activity otherwise = pending ? Activity::waiting : Activity::idle;
+  if (wanted_.load(std::memory_order_relaxed)) return otherwise;
+  User found = User::nobody;
+  if (!user_.compare_exchange_strong(found, User::progress_thread, std::memory_order_acquire))
+    return otherwise;
+  const bool moved = pending && try_step_launches();
+  if (!pending) try_pump();
+  user_.store(User::nobody, std::memory_order_release);
+  return moved ? Activity::moving : otherwise;
+}
+
+void Session::try_pump() noexcept {
+  try {
+    health_.pump();
+  } catch (const std::exception& error) {
+    core::log(core::LogLevel::warning, error.what());
   }
 }
 

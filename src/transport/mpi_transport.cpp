@@ -287,6 +287,7 @@ void MpiTransport::abort(int status) { abort_job(status); }
 /// The others must learn that this rank answers nothing any more, and MPI must not touch our memory
 /// after its end.
 void MpiTransport::before_finalize() noexcept {
+  tell_ending();
   const Notice farewell{.kind = kRankLeft};
   for (Rank peer = 0; peer < size_; ++peer)
     if (peer != rank_) notify(peer, farewell);

@@ -3,9 +3,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <rondo/types.hpp>
 
@@ -96,8 +98,20 @@ class Transport {
   /// numbers drawn from this.
   virtual std::uint64_t delay_seed() const { return 0; }
 
+  /// `action` is called before MPI takes the transport away, on the thread that ends MPI; calls
+  /// still work in it. It must not throw.
+  void when_ending(std::function<void()> action) { when_ending_ = std::move(action); }
+
   /// True when the calls may come from any thread, one at a time; else only from the first.
   virtual bool callable_from_any_thread() const { return false; }
+
+ protected:
+  void tell_ending() const noexcept {
+    if (when_ending_) when_ending_();
+  }
+
+ private:
+  std::function<void()> when_ending_;
 };
 
 }  // namespace rondo::transport
