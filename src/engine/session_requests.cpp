@@ -138,12 +138,10 @@ void Session::finish_pending(Done done, Clock::time_point until,
   const Hold hold(*this, Hold::Patience::endless);
   try {
     if (drive(done, until)) return;
-    const Error error(ErrorCode::usage,
-                      fmt::format("{} while {} requests of rank {} were pending, which the other "
-                                  "ranks had not joined",
-                                  why_not_later, launches_->pending(), transport_->rank()));
-    core::log(core::LogLevel::error, error.what());
-    poison(error);
+    poison(Error(ErrorCode::usage,
+                 fmt::format("{} while {} requests of rank {} were pending, which the other ranks "
+                             "had not joined",
+                             why_not_later, launches_->pending(), transport_->rank())));
   } catch (const std::exception& error) {
     give_up(error);
   }

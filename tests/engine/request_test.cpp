@@ -3,6 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <filesystem>
+#include <iterator>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <rondo/communicator.hpp>
 
+#include "support/sanitized.hpp"
 #include "support/thread_communicators.hpp"
 #include "support/thrown.hpp"
 
@@ -221,6 +224,73 @@ TEST_P(Requests, DoNotKeepAnExceptionForLong) {
   });
   EXPECT_EQ(thrown(thrown_by_ranks[0]).code, ErrorCode::corrupt_file);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+/// Numbers of communicators are short in some MPIs, and so are descriptors.
+TEST(RequestsOfManyCommunicators, LeaveNothingBehind) {
+  const auto make_and_drop = [](const Topology& topology, int times) {
+    ThreadWorld world(topology);
+    testing::run_ranks(world, [&](transport::Transport& transport) {
+      Communicator all = testing::make_communicator(transport.split(0, transport.rank()));
+      for (int i = 0; i < times; ++i) {
+        Sum sum;
+        Communicator part = all.split(0);
+        sum.begin(part);
+      }
+    });
+  };
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  make_and_drop(Topology::one_node(2), 10);
+  const auto before = descriptors();
+  make_and_drop(Topology::one_node(2), 300);
+  make_and_drop(Topology::spread(2), kSanitized ? 2000 : 70'000);
+  EXPECT_EQ(descriptors(), before);
+}
+
+TEST_P(Requests, FailOnAllRanksWhenOneIsLost) {
+  ThreadWorld world(3);
+  world.lose_after(2, 600);
+  core::Settings lossy = settings();
+  lossy.timeout = 1s;
+  const auto errors = testing::errors_of_ranks(world, [&](transport::Transport& transport) {
+    Communicator all = testing::make_communicator(transport.split(0, transport.rank()), {}, lossy);
+    for (int i = 0; i < 100'000; ++i) {
+      std::deque<Sum> sums(3);
+      for (Sum& sum : sums) sum.begin(all);
+      for (Sum& sum : sums) sum.request.wait();
+    }
+  });
+  for (const Rank rank : {0, 1})
+    EXPECT_TRUE(thrown(errors[static_cast<std::size_t>(rank)]).mentions("rank 2: silent"))
+        << thrown(errors[static_cast<std::size_t>(rank)]);
+}
+
+/// One step of each rank's can't make it.
+TEST(RequestsWithAThread, MoveWhileTheCallerComputes) {
+  ThreadWorld world(Topology::spread(2));
+  testing::run_communicators(world, [](Communicator& all) {
+    Sum sum(300'000);
+    sum.begin(all);
+    std::this_thread::sleep_for(2s);
+    EXPECT_TRUE(sum.request.test());
+    sum.expect_done(all);
+  });
+}
+
+/// Nobody waits for it: the thread looks at the deadline.
+TEST(RequestsWithAThread, FailAtTheirDeadlineThoughNobodyWaits) {
+  core::Settings settings;
+  const auto errors = testing::errors_with(2, settings, [](Communicator& world) {
+    Sum sum;
+    if (world.rank() == 0) sum.begin(world, {.timeout = 100ms});
+    std::this_thread::sleep_for(5s);
+    world.barrier();
+  });
+  for (const auto& error : errors)
+    EXPECT_TRUE(thrown(error).mentions("not done after 0.1 s")) << thrown(error);
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutAThread, Requests,

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -57,6 +58,22 @@ void expect_conforms(Communicator& world, std::span<const Case> cases) {
 
 TEST(ConformanceOnMpi, EveryPairOfArgumentsGivesTheReference) {
   on_all_ranks([](Communicator& world) { expect_conforms(world, covering_cases(world.size())); });
+}
+
+TEST(ConformanceOnMpi, OverlappedOperationsGiveTheSameBits) {
+  for (const char* progress : {"thread", "poll"}) {
+    setenv("RONDO_PROGRESS", progress, 1);
+    on_all_ranks([](Communicator& world) {
+      const std::vector<Case> cases = covering_cases(world.size());
+      const References references(world.session().transport().topology(), cases);
+      const Findings blocking = run_cases(world, cases, references);
+      const Findings overlapped = run_overlapped_cases(world, cases, references);
+      for (const std::string& fault : overlapped.faults) ADD_FAILURE() << fault;
+      for (std::size_t i = 0; i < cases.size(); ++i)
+        EXPECT_EQ(blocking.digests[i], overlapped.digests[i]) << cases[i].describe();
+    });
+  }
+  unsetenv("RONDO_PROGRESS");
 }
 
 TEST(ConformanceOnMpi, TheVendorsCollectivesKeepTheContractsWhereTheyServe) {
@@ -118,9 +135,10 @@ TEST(ConformanceOnMpi, ManyCommunicatorsAreMadeAndDropped) {
     for (std::size_t i = 0; i < 200; ++i) {
       alive.push_back(i % 2 == 0 ? Communicator(MPI_COMM_WORLD) : world.split(0));
       std::int64_t one = 1;
-      alive.back().allreduce(std::span(&one, 1), ReduceOp::sum);
-      expect(one == world.size(), "communicator {}: {}", i, one);
+      Request request = alive.back().iallreduce(std::span(&one, 1), ReduceOp::sum);
       if (alive.size() == kAlive) alive.erase(alive.begin() + i % kAlive);
+      request.wait();  // its communicator may be gone
+      expect(one == world.size(), "communicator {}: {}", i, one);
     }
   });
 }
@@ -142,6 +160,30 @@ TEST(ConformanceOnMpi, AnAllreduceAllocatesNothingOnceWarm) {
       }
     }
   });
+}
+
+TEST(ConformanceOnMpi, PendingAllreducesAllocateNothingOnceWarm) {
+  // All is done on this thread, whose allocations are counted.
+  setenv("RONDO_PROGRESS", "poll", 1);
+  on_all_ranks([](Communicator& world) {
+    for (const std::size_t count : {std::size_t{5}, std::size_t{100'003}}) {
+      std::array<std::vector<float>, 4> data;
+      std::array<Request, 4> requests;
+      const auto call = [&] {
+        for (std::size_t i = 0; i < data.size(); ++i)
+          requests[i] = world.iallreduce(std::span(data[i]), ReduceOp::avg,
+                                         {.algorithm = i == 3 ? "ring" : ""});
+        for (Request& request : requests) request.wait();
+      };
+      for (auto& vector : data) vector.resize(count);
+      for (int i = 0; i < 5; ++i) call();
+      const std::size_t before = allocations_of_this_thread();
+      for (int i = 0; i < 50; ++i) call();
+      const std::size_t made = allocations_of_this_thread() - before;
+      expect(made == 0, "of {} elements: {} allocations", count, made);
+    }
+  });
+  unsetenv("RONDO_PROGRESS");
 }
 
 /// Each collective that the ranks of a node do among themselves.

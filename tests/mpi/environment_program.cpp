@@ -6,10 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include <rondo/communicator.hpp>
 #include <rondo/environment.hpp>
 
 #include "transport/mpi_info.hpp"
@@ -130,6 +133,69 @@ int finalizes_with_a_cancelled_send() {
   return 0;
 }
 
+using rondo::Communicator;
+using rondo::ReduceOp;
+using rondo::Request;
+
+/// Requests that nobody has waited for when MPI goes: those which all ranks have begun end well.
+int finalizes_with_requests() {
+  static std::vector<float> data(1'000'000, 1.0F);
+  std::unique_ptr<Communicator> world;
+  Request request;
+  {
+    const rondo::Environment mpi;
+    world = std::make_unique<Communicator>(MPI_COMM_WORLD);
+    request = world->iallreduce(std::span(data), ReduceOp::sum);
+  }
+  request.wait();
+  std::puts(data.back() == static_cast<float>(world->size()) ? "all reduced" : "not reduced");
+  return 0;
+}
+
+/// One that another rank has not begun can't.
+int finalizes_with_a_lonely_request() {
+  MPI_Init(nullptr, nullptr);
+  static float datum = 1;
+  Communicator world(MPI_COMM_WORLD);
+  Request request;
+  if (world.rank() == 0) request = world.iallreduce(std::span(&datum, 1), ReduceOp::sum);
+  MPI_Finalize();
+  if (world.rank() != 0) return 0;
+  try {
+    request.wait();
+  } catch (const std::exception& error) {
+    std::puts(error.what());
+  }
+  return 0;
+}
+
+/// Destroyed when MPI is gone.
+int requests_outlive_mpi() {
+  static float datum = 1;
+  std::vector<Request> requests;
+  {
+    const rondo::Environment mpi;
+    Communicator world(MPI_COMM_WORLD);
+    requests.push_back(world.iallreduce(std::span(&datum, 1), ReduceOp::sum));
+  }
+  requests.clear();
+  std::puts("destroyed");
+  return 0;
+}
+
+/// Rank 1's own exception is what is reported, soon, though its request can't end.
+int throws_with_a_request() {
+  const rondo::Environment mpi;
+  Communicator world(MPI_COMM_WORLD);
+  static float datum = 1;
+  if (world.rank() == 1) {
+    const Request request = world.iallreduce(std::span(&datum, 1), ReduceOp::sum);
+    throw std::runtime_error("rank 1 found no data");
+  }
+  wait_for_ever();
+  return 0;
+}
+
 int aborts() {
   const rondo::Environment mpi;
   MpiTransport transport(MPI_COMM_WORLD);
@@ -149,6 +215,10 @@ const std::map<std::string, std::function<int()>> kScenes{
     {"transport_outlives_mpi", transport_outlives_mpi},
     {"leaves_through_finalize", leaves_through_finalize},
     {"finalizes_with_a_cancelled_send", finalizes_with_a_cancelled_send},
+    {"finalizes_with_requests", finalizes_with_requests},
+    {"finalizes_with_a_lonely_request", finalizes_with_a_lonely_request},
+    {"requests_outlive_mpi", requests_outlive_mpi},
+    {"throws_with_a_request", throws_with_a_request},
     {"aborts", aborts},
 };
 
