@@ -35,7 +35,8 @@ class Request {
   /// returns or throws at once.
   bool test();
   /// The same as wait(), for so long at most: false if the operation is not over by then; it goes
-  /// on. Its own deadline is that of its Options, or of RONDO_TIMEOUT, from the call that began it.
+  /// on. Its own deadline is that of its Options, or of RONDO_TIMEOUT, from the call that began it,
+  /// once earlier ones don't keep it waiting.
   bool wait_for(std::chrono::milliseconds timeout);
 
  private:

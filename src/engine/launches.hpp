@@ -52,11 +52,11 @@ class Launches {
   /// One step of every operation whose turn it is. Never blocks. True if anything moved. Throws
   /// what Operation throws.
   bool step();
-  /// Calls `visit` with each pending launch.
+  /// Calls `visit` with the first launch of each slot: those behind began to wait later.
   template <class Visit>
-  void for_each(Visit visit) {
+  void for_each_first(Visit visit) {
     for (Slot& slot : slots_)
-      for (Launch* launch = slot.first; launch != nullptr; launch = launch->next) visit(*launch);
+      if (slot.first != nullptr) visit(*slot.first);
   }
   /// What is known of it so far.
   collectives::Signature signature_of(const Launch& launch) const;

@@ -17,31 +17,32 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kIdleInterval = 100ms;
 }  // namespace
 
-/// How long to wait after looks that found nothing new.
+/// How long to wait after looks that found nothing new: each time twice as long.
 class ProgressThread::Naps {
  public:
   void reset() {
     looks_ = 0;
-    length_ = kShortest;
+    doublings_ = 0;
   }
-  bool at_longest() const { return length_ == kLongest; }
-  /// `spare`: no one needs this core.
-  void take(bool spare) {
-    if (spare && looks_++ < kSpareLooks) {
+  bool at_longest() const { return doublings_ == kDoublings; }
+  void take(Cores cores) {
+    if (cores == Cores::spare && looks_++ < kSpareLooks) {
       sched_yield();
       return;
     }
-    std::this_thread::sleep_for(length_);
-    length_ = std::min(2 * length_, kLongest);
+    // Each nap's end costs who computes on this core some 10 us. Within a node, what this thread
+    // does costs them as much as if they did it, so that it need not be soon.
+    const std::chrono::microseconds shortest = cores == Cores::none_within_node ? 1000us : 50us;
+    std::this_thread::sleep_for(shortest * (1 << doublings_));
+    doublings_ = std::min(doublings_ + 1, kDoublings);
   }
 
  private:
-  static constexpr std::chrono::microseconds kShortest = 20us;
-  static constexpr std::chrono::microseconds kLongest = 640us;
+  static constexpr int kDoublings = 4;
   static constexpr int kSpareLooks = 1000;
 
   int looks_ = 0;
-  std::chrono::microseconds length_ = kShortest;
+  int doublings_ = 0;
 };
 
 /// Holds the mutex. The thread makes way for visitors.
@@ -71,13 +72,23 @@ ProgressThread& ProgressThread::instance() {
 void ProgressThread::watch(Session& session) {
   const Visit visit(*this);
   sessions_.insert(&session);
-  if (session.needs_all_cores()) ++crowded_;
+  count(session, 1);
   if (!std::exchange(started_, true)) std::thread([this] { run(); }).detach();
 }
 
 void ProgressThread::forget(Session& session) {
   const Visit visit(*this);
-  if (sessions_.erase(&session) > 0 && session.needs_all_cores()) --crowded_;
+  if (sessions_.erase(&session) > 0) count(session, -1);
+}
+
+void ProgressThread::count(const Session& session, int one) {
+  if (session.needs_all_cores()) crowded_ += one;
+  if (session.transport().topology().nodes() > 1) far_reaching_ += one;
+}
+
+ProgressThread::Cores ProgressThread::cores() const {
+  if (crowded_ == 0) return Cores::spare;
+  return far_reaching_ > 0 ? Cores::none : Cores::none_within_node;
 }
 
 void ProgressThread::wake() noexcept {
@@ -100,9 +111,9 @@ void ProgressThread::run() {
     if (activity == Activity::moving) {
       naps.reset();
     } else if (activity == Activity::waiting || !naps.at_longest()) {
-      const bool spare = crowded_ == 0;
+      const Cores available = cores();
       lock.unlock();
-      naps.take(spare);
+      naps.take(available);
       lock.lock();
     } else {
       asleep_.store(true);

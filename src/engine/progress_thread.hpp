@@ -37,6 +37,12 @@ class ProgressThread {
   class Visit;
   class Naps;
 
+  /// Whether this thread takes a core from those who compute; if so, whether all of them are on one
+  /// node.
+  enum class Cores : std::uint8_t { spare, none, none_within_node };
+
+  void count(const Session& session, int one);
+  Cores cores() const;
   void run();
   Activity look_at_all(bool idle_ones);
 
@@ -45,6 +51,7 @@ class ProgressThread {
   std::set<Session*> sessions_;
   bool started_ = false;
   int crowded_ = 0;                // sessions whose ranks leave no core to this thread
+  int far_reaching_ = 0;           // sessions of several nodes
   std::atomic<int> visitors_ = 0;  // who want the mutex
   std::atomic<bool> woken_ = false;
   std::atomic<bool> asleep_ = false;

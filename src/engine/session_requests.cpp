@@ -173,7 +173,7 @@ void Session::look_around() {
   health_.pump();
   if (launches_->empty()) return;
   if (health_.has_failed_in(launches_->oldest())) throw Error(*health_.failure());
-  launches_->for_each(
+  launches_->for_each_first(
       [&](Launch& launch) { look_at(launch.deadline, launches_->signature_of(launch)); });
 }
 
