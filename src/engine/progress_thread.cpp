@@ -32,7 +32,7 @@ class ProgressThread::Naps {
     }
     // Each nap's end costs who computes on this core some 10 us. Within a node, what this thread
     // does costs them as much as if they did it, so that it need not be soon.
-    const std::chrono::microseconds shortest = cores == Cores::none_within_node ? 1000us : 50us;
+    const std::chrono::microseconds shortest = cores == Cores::none_within_node ? 1000us : 200us;
     std::this_thread::sleep_for(shortest * (1 << doublings_));
     doublings_ = std::min(doublings_ + 1, kDoublings);
   }
