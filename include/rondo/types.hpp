@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -33,13 +34,19 @@ enum class ReduceOp : std::uint8_t { sum, prod, min, max, avg };
 inline constexpr int kReduceOps = 5;
 
 /// Bytes of one element.
-std::size_t size_of(DataType type);
+constexpr std::size_t size_of(DataType type) {
+  constexpr std::array<std::uint8_t, kDataTypes> kSizes{1, 1, 4, 4, 8, 8, 2, 2, 4, 8};
+  return kSizes[static_cast<std::size_t>(type)];
+}
 
 /// The type in which partial results are kept: float32 for the 16-bit types, else the type itself.
-DataType accumulator_of(DataType type);
+constexpr DataType accumulator_of(DataType type) {
+  const bool sixteen = type == DataType::float16 || type == DataType::bfloat16;
+  return sixteen ? DataType::float32 : type;
+}
 
 /// True for float16, bfloat16, float32 and float64.
-bool is_floating(DataType type);
+constexpr bool is_floating(DataType type) { return type >= DataType::float16; }
 
 /// "float32", "sum", … as printed in messages and accepted by the command lines.
 std::string_view name_of(DataType type);

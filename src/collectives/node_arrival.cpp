@@ -1,5 +1,6 @@
 #include "collectives/node_arrival.hpp"
 
+#include <atomic>
 #include <cassert>
 #include <cstring>
 
@@ -15,15 +16,13 @@ std::byte* NodeArrival::prepare(std::size_t bytes) {
   return place(arena_.mine());
 }
 
-std::byte* NodeArrival::place(NodeArea& area) const {
-  return large_ ? area.payloads[entry()].data() : area.arrivals[entry()].payload.data();
-}
-
-void NodeArrival::start(const Signature& signature) {
+void NodeArrival::start(const Signature& signature, std::uint64_t terms) {
   static_assert(sizeof(Signature) <= sizeof(NodeArea::signatures[0]));
   NodeArea& area = arena_.mine();
-  std::memcpy(area.signatures[entry()].data(), &signature, sizeof signature);
-  area.arrivals[entry()].digest = digest(signature);
+  std::byte* written = area.signatures[entry()].data();
+  const bool again = std::exchange(terms_[entry()], terms) == terms;
+  std::memcpy(written, &signature, again ? sizeof signature.sequence : sizeof signature);
+  area.arrivals[entry()].digest = digest(terms, signature.sequence);
   area.arrivals[entry()].count.store(count_, std::memory_order_release);
   conflict_.reset();
   next_ = 0;
@@ -32,13 +31,21 @@ void NodeArrival::start(const Signature& signature) {
 bool NodeArrival::step() {
   progressed_ = false;
   for (; next_ < arena_.size(); ++next_) {
-    if (next_ != arena_.self() &&
-        !arena_.has_reached(arena_.of(next_).arrivals[entry()].count, count_))
-      return false;
+    if (next_ != arena_.self() && !has_arrived(next_)) return false;
     progressed_ = true;
     compare(next_);
   }
   return true;
+}
+
+/// Ranks that call at the same time are a cache line's way apart, which is less than a turn of all
+/// that may be under way here.
+bool NodeArrival::has_arrived(int node_rank) {
+  constexpr int kLooks = 64;
+  const std::atomic<std::uint64_t>& count = arena_.of(node_rank).arrivals[entry()].count;
+  for (int looks = arena_.crowded() ? 1 : kLooks; looks > 0; --looks)
+    if (arena_.has_reached(count, count_)) return true;
+  return false;
 }
 
 /// With the first rank, so that every rank finds the same.
@@ -70,7 +77,5 @@ std::optional<Begun> NodeArrival::begun_by_another(std::uint64_t sequence) const
   }
   return std::nullopt;
 }
-
-const std::byte* NodeArrival::told_by(int node_rank) const { return place(arena_.of(node_rank)); }
 
 }  // namespace rondo::collectives

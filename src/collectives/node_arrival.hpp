@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,8 +32,9 @@ class NodeArrival {
   /// Where this rank may put what it wants to tell along with its next start(): room for `bytes`,
   /// at most NodeArea::kPayloadBytes.
   std::byte* prepare(std::size_t bytes);
-  void start(const Signature& signature);
-  /// Never blocks. True once every rank has arrived.
+  /// `terms` is the signature's digest_of_terms().
+  void start(const Signature& signature, std::uint64_t terms);
+  /// Never blocks, but looks a few times. True once every rank has arrived.
   bool step();
   bool arrived() const { return next_ == arena_.size(); }
   bool progressed() const { return progressed_; }
@@ -45,16 +47,20 @@ class NodeArrival {
   std::optional<Begun> begun_by_another(std::uint64_t sequence) const;
 
   /// What a rank that has arrived told along.
-  const std::byte* told_by(int node_rank) const;
+  const std::byte* told_by(int node_rank) const { return place(arena_.of(node_rank)); }
 
  private:
   std::size_t entry() const { return static_cast<std::size_t>(count_ % 2); }
-  std::byte* place(transport::NodeArea& area) const;
+  std::byte* place(transport::NodeArea& area) const {
+    return large_ ? area.payloads[entry()].data() : area.arrivals[entry()].payload.data();
+  }
+  bool has_arrived(int node_rank);
   void compare(int node_rank);
   Signature signature_of(int node_rank) const;
 
   transport::NodeArena& arena_;
   std::vector<Rank> ranks_;
+  std::array<std::uint64_t, 2> terms_{};  // of the signatures that lie in the arena
   std::optional<Conflict> conflict_;
   std::uint64_t count_ = 0;
   bool large_ = false;

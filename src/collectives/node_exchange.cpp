@@ -36,23 +36,24 @@ bool NodeExchange::is_small() const {
   return told <= std::min(NodeArea::kPayloadBytes, 2 * NodeArea::kPayloadBytes / ranks);
 }
 
-void NodeExchange::start(const NodeOperands& operands, const Signature& signature) {
+void NodeExchange::start(const NodeOperands& operands, const Signature& signature,
+                         std::uint64_t terms) {
   operands_ = operands;
   if (is_small())
-    tell_input(signature);
+    tell_input();
   else
-    tell_places(signature);
+    tell_places();
+  arrival_.start(signature, terms);
 }
 
-void NodeExchange::tell_input(const Signature& signature) {
+void NodeExchange::tell_input() {
   way_ = Way::small;
   std::byte* place = arrival_.prepare(operands_.bytes(contribution(operands_.shape)));
   const Slice own = own_input(operands_.shape, arena_.self());
   stores_.copy(operands_.input_at(own.begin), place, operands_.bytes(own.count));
-  arrival_.start(signature);
 }
 
-void NodeExchange::tell_places(const Signature& signature) {
+void NodeExchange::tell_places() {
   const NodeSlices::Shape& shape = operands_.shape;
   const auto place_of = [&](const Window& window, std::size_t elements) {
     return SharedHeap::instance().find(window.data, operands_.bytes(elements));
@@ -65,7 +66,6 @@ void NodeExchange::tell_places(const Signature& signature) {
     way_ = Way::copying;  // whatever the others have
     copying_.start(operands_);
   }
-  arrival_.start(signature);
 }
 
 bool NodeExchange::step() {
@@ -133,9 +133,9 @@ void NodeExchange::finish_small() {
   Slice part{0, shape.count};
   if (shape.collective == Collective::reduce_scatter)
     part = {shape.blocks->offset(self), shape.blocks->size(self)};
-  sources_.clear();
-  for (int rank = 0; rank < arena_.size(); ++rank)
-    sources_.push_back(arrival_.told_by(rank) + operands_.bytes(part.begin));
+  sources_.resize(static_cast<std::size_t>(arena_.size()));
+  for (std::size_t rank = 0; rank < sources_.size(); ++rank)
+    sources_[rank] = arrival_.told_by(static_cast<int>(rank)) + operands_.bytes(part.begin);
   operands_.arithmetic.reduce_all(sources_, operands_.output_at(part.begin), part.count);
 }
 

@@ -29,9 +29,9 @@ class NodeExchange {
   NodeExchange(transport::NodeArena& arena, NodeArrival& arrival)
       : arena_(arena), arrival_(arrival), copying_(arena, stores_), direct_(arena) {}
 
-  /// Begins, with this rank's arrival under `signature`; the blocks' layout must live until the
-  /// end.
-  void start(const NodeOperands& operands, const Signature& signature);
+  /// Begins, with this rank's arrival under `signature`, whose digest_of_terms() `terms` is; the
+  /// blocks' layout must live until the end.
+  void start(const NodeOperands& operands, const Signature& signature, std::uint64_t terms);
   /// Never blocks. True once this rank's memory is its own again; never after a conflict of the
   /// arrival.
   bool step();
@@ -43,8 +43,8 @@ class NodeExchange {
   enum class Way : std::uint8_t { small, undecided, copying, direct };
 
   bool is_small() const;
-  void tell_input(const Signature& signature);
-  void tell_places(const Signature& signature);
+  void tell_input();
+  void tell_places();
   void decide();
   void finish_small();
 

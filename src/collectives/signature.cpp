@@ -1,6 +1,7 @@
 #include "collectives/signature.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 #include <vector>
@@ -18,19 +19,28 @@ void set_algorithm(Signature& signature, std::string_view name) {
   std::copy_n(name.begin(), length, signature.algorithm.begin());
 }
 
-/// A sum of products with odd factors: what differs in one word has another sum, and no product
-/// waits for another, since every call within a node waits for this.
-std::uint64_t digest(const Signature& signature) {
-  constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;  // 2^64 over the golden ratio
+// A sum of products with odd factors: what differs in one word has another sum, and no product
+// waits for another, since every call within a node waits for this.
+
+namespace {
+constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;  // 2^64 over the golden ratio
+}
+
+std::uint64_t digest_of_terms(const Signature& signature) {
   std::array<std::uint64_t, sizeof(Signature) / sizeof(std::uint64_t)> words;
   std::memcpy(words.data(), &signature, sizeof signature);
+  static_assert(offsetof(Signature, sequence) == 0);
   std::uint64_t sum = 0;
   std::uint64_t factor = kFactor;
-  for (const std::uint64_t word : words) {
-    sum += word * factor;
+  for (std::size_t i = 1; i < words.size(); ++i) {
     factor *= kFactor;
+    sum += words[i] * factor;
   }
   return sum;
+}
+
+std::uint64_t digest(std::uint64_t of_terms, std::uint64_t sequence) {
+  return of_terms + sequence * kFactor;
 }
 
 std::string describe(const Signature& signature) {

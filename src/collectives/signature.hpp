@@ -33,8 +33,10 @@ struct Signature {
 
 void set_algorithm(Signature& signature, std::string_view name);
 
+/// Digest of all but the sequence, which operations that are alike have in common.
+std::uint64_t digest_of_terms(const Signature& signature);
 /// Differs where signatures differ.
-std::uint64_t digest(const Signature& signature);
+std::uint64_t digest(std::uint64_t of_terms, std::uint64_t sequence);
 
 /// "allreduce #12 of 1000 float32, sum, ring, segments of 262144 bytes"
 std::string describe(const Signature& signature);

@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include <cstddef>
 #include <cstdint>
 
 HWY_BEFORE_NAMESPACE();
@@ -18,13 +19,15 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // A format says what lies in memory (Element), what is computed with (Accumulator), and converts
 // one vector of the latter from and to memory of any alignment. If kInTwos, it also converts two
-// vectors at once, between which it deals out the elements as suits it, always alike.
+// vectors at once, between which it deals out the elements as suits it, always alike. If kInParts,
+// it converts the first `count` elements of a vector without touching those behind.
 
 template <class T>
 struct Plain {
   using Element = T;
   using Accumulator = T;
   static constexpr bool kInTwos = false;
+  static constexpr bool kInParts = HWY_MEM_OPS_MIGHT_FAULT == 0;
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const T* from) {
@@ -34,6 +37,14 @@ struct Plain {
   static HWY_INLINE void store(D d, hn::Vec<D> lanes, T* to) {
     hn::StoreU(lanes, d, to);
   }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> load_part(D d, const T* from, std::size_t count) {
+    return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+  }
+  template <class D>
+  static HWY_INLINE void store_part(D d, hn::Vec<D> lanes, T* to, std::size_t count) {
+    hn::BlendedStore(lanes, hn::FirstN(d, count), d, to);
+  }
 };
 
 // Both 16-bit formats convert as core/half.cpp does, bit for bit; the comments are there.
@@ -42,6 +53,7 @@ struct Bfloat16 {
   using Element = std::uint16_t;
   using Accumulator = float;
   static constexpr bool kInTwos = HWY_TARGET != HWY_SCALAR;
+  static constexpr bool kInParts = false;
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const Element* from) {
@@ -157,6 +169,7 @@ struct Float16 {
   using Element = std::uint16_t;
   using Accumulator = float;
   static constexpr bool kInTwos = false;
+  static constexpr bool kInParts = false;
 
   template <class D>
   static HWY_INLINE hn::Vec<D> load(D d, const Element* from) {

@@ -41,16 +41,26 @@ struct PartOfVector {
   template <class Format, class D>
   HWY_INLINE hn::Vec<D> load(D d, const void* array, std::size_t i) const {
     using T = typename Format::Element;
-    HWY_ALIGN T elements[hn::MaxLanes(d)] = {};
-    std::memcpy(elements, static_cast<const T*>(array) + i, count * sizeof(T));
-    return Format::load(d, elements);
+    const T* from = static_cast<const T*>(array) + i;
+    if constexpr (Format::kInParts) {
+      return Format::load_part(d, from, count);
+    } else {
+      HWY_ALIGN T elements[hn::MaxLanes(d)] = {};
+      std::memcpy(elements, from, count * sizeof(T));
+      return Format::load(d, elements);
+    }
   }
   template <class Format, class D>
   HWY_INLINE void store(D d, hn::Vec<D> lanes, void* array, std::size_t i) const {
     using T = typename Format::Element;
-    HWY_ALIGN T elements[hn::MaxLanes(d)];
-    Format::store(d, lanes, elements);
-    std::memcpy(static_cast<T*>(array) + i, elements, count * sizeof(T));
+    T* to = static_cast<T*>(array) + i;
+    if constexpr (Format::kInParts) {
+      Format::store_part(d, lanes, to, count);
+    } else {
+      HWY_ALIGN T elements[hn::MaxLanes(d)];
+      Format::store(d, lanes, elements);
+      std::memcpy(to, elements, count * sizeof(T));
+    }
   }
 };
 

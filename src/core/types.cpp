@@ -8,18 +8,8 @@ namespace {
 constexpr std::array<std::string_view, kDataTypes> kTypeNames{
     "int8",   "uint8",   "int32",    "uint32",  "int64",
     "uint64", "float16", "bfloat16", "float32", "float64"};
-constexpr std::array<std::size_t, kDataTypes> kTypeSizes{1, 1, 4, 4, 8, 8, 2, 2, 4, 8};
 constexpr std::array<std::string_view, kReduceOps> kOpNames{"sum", "prod", "min", "max", "avg"};
 }  // namespace
-
-std::size_t size_of(DataType type) { return kTypeSizes[static_cast<std::size_t>(type)]; }
-
-DataType accumulator_of(DataType type) {
-  const bool sixteen = type == DataType::float16 || type == DataType::bfloat16;
-  return sixteen ? DataType::float32 : type;
-}
-
-bool is_floating(DataType type) { return type >= DataType::float16; }
 
 std::string_view name_of(DataType type) { return kTypeNames[static_cast<std::size_t>(type)]; }
 

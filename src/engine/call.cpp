@@ -28,11 +28,11 @@ void check_pointer(const Call& call, const void* data, std::size_t count, const 
   if (data == nullptr && count > 0) refuse(call, "{} is null but has {} elements", which, count);
 }
 
-void check_arithmetic(const Call& call, DataType type) {
+void check_arithmetic(const Call& call, const Terms& terms, DataType type) {
   if (!reduces(call.collective) || is_floating(type)) return;
   if (call.op == ReduceOp::avg)
     refuse(call, "avg of {} is not defined; sum, and divide as you need", name_of(type));
-  if (call.scale != 1.0)
+  if (terms.scale != 1.0)
     refuse(call, "a scale needs a floating type, not {}; scale the result yourself", name_of(type));
 }
 
@@ -163,17 +163,28 @@ std::size_t element_count(const Call& call, int size) {
   return 0;
 }
 
-void check(const Call& call, Rank rank, int size) {
+bool are_alike(const Call& a, const Call& b) {
+  return a.collective == b.collective && a.input.count == b.input.count &&
+         a.output.count == b.output.count && a.input.type == b.input.type &&
+         a.output.type == b.output.type && a.op == b.op && a.root == b.root &&
+         a.details == b.details && a.input_counts.empty() && a.output_counts.empty() &&
+         b.input_counts.empty() && b.output_counts.empty();
+}
+
+void check_terms(const Call& call, const Terms& terms, Rank rank, int size) {
   if (has_root(call.collective) && (call.root < 0 || call.root >= size))
     refuse(call, "root {} is not a rank of this communicator of {} ranks", call.root, size);
+  check_arithmetic(call, terms, type_of(call, rank));
+  check_counts(call, rank, size);
+}
+
+void check_memory(const Call& call, Rank rank) {
   check_pointer(call, call.input.data, call.input.count, "input");
   check_pointer(call, call.output.data, call.output.count, "output");
-  check_arithmetic(call, type_of(call, rank));
   const bool both = call.input.data != nullptr && call.output.data != nullptr;
   if (both && call.input.type != call.output.type)
     refuse(call, "input is {} but output is {}; they must be alike", name_of(call.input.type),
            name_of(call.output.type));
-  check_counts(call, rank, size);
   check_overlap(call, rank);
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include <rondo/buffer.hpp>
 #include <rondo/types.hpp>
@@ -23,9 +25,21 @@ struct Call {
   /// empty.
   std::span<const std::size_t> input_counts{};
   std::span<const std::size_t> output_counts{};
-  double scale = 1.0;
   /// Digest of anything else that the ranks must agree on.
   std::uint64_t details = 0;
+};
+
+/// The options of one call, all defaults filled in.
+struct Terms {
+  std::string_view per_call_algorithm;
+  std::string_view default_algorithm;
+  std::size_t segment_bytes = 0;
+  bool deterministic = false;
+  bool narrow = false;
+  double scale = 1.0;
+  std::chrono::milliseconds timeout{};
+
+  friend bool operator==(const Terms&, const Terms&) = default;
 };
 
 /// The type of the call's elements (that of the buffer which this rank has).
@@ -34,7 +48,15 @@ DataType type_of(const Call& call, Rank rank);
 /// Elements of the whole message, of all ranks' blocks together; alike on all ranks.
 std::size_t element_count(const Call& call, int size);
 
-/// Throws Error(usage) saying which argument is wrong and what it must be.
-void check(const Call& call, Rank rank, int size);
+/// Whether the calls differ in nothing but where their memory is. Never, for simplicity, where the
+/// sizes of blocks are given.
+bool are_alike(const Call& a, const Call& b);
+
+// Both throw Error(usage) saying which argument is wrong and what it must be.
+
+/// Everything but where the memory is: what is right for a call is so for all that are alike.
+void check_terms(const Call& call, const Terms& terms, Rank rank, int size);
+/// Where the memory is, in a call whose terms are right.
+void check_memory(const Call& call, Rank rank);
 
 }  // namespace rondo::engine

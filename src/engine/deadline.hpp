@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace rondo::engine {
 
@@ -8,8 +9,10 @@ namespace rondo::engine {
 struct Deadline {
   using Clock = std::chrono::steady_clock;
 
-  Clock::time_point start{};
   std::chrono::milliseconds timeout{};
+  // Taken at the first look at the clock: most operations are done before, and asking costs them
+  // more than anything else.
+  std::optional<Clock::time_point> start{};
   bool warned = false;
 };
 

@@ -22,11 +22,6 @@ using Clock = std::chrono::steady_clock;
 /// How long an operation in trouble waits for the agreement to tell every rank the reason.
 constexpr std::chrono::seconds kPatience{1};
 
-Arithmetic arithmetic_of(const Call& call, const Terms& terms, DataType type, int size) {
-  if (!collectives::reduces(call.collective)) return Arithmetic(type);
-  return Arithmetic(type, call.op, size, call.scale, terms.narrow);
-}
-
 std::byte* bytes(const void* data) {
   return const_cast<std::byte*>(static_cast<const std::byte*>(data));
 }
@@ -41,11 +36,13 @@ Operation::Operation(transport::Transport& transport, CallKind kind)
       at_this_placement_(request_at(collectives::placement_of(transport, false))) {}
 
 void Operation::meet_at(Node& node) {
+  prepared_call_.reset();
   (node.is_all() ? node_ : part_) = &node;
   at_this_placement_ = request_at(collectives::placement_of(transport_, true));
 }
 
 void Operation::go_by(const collectives::TuningTable* tuning, bool vendor_allowed) {
+  prepared_call_.reset();
   at_this_placement_.tuning = tuning;
   at_this_placement_.vendor = transport_.has_vendor() && kind_ == CallKind::blocking;
   at_this_placement_.vendor_allowed = vendor_allowed;
@@ -53,49 +50,72 @@ void Operation::go_by(const collectives::TuningTable* tuning, bool vendor_allowe
 
 void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequence,
                       ProgramCache& programs) {
-  const std::size_t count = element_count(call, transport_.size());
   data_ = Data::none;
   agreed_ = false;
   data_error_.reset();
   trouble_since_.reset();
-  Choice choice;
-  if (call.collective != Collective::barrier)
-    choice = choose(call, terms, count * size_of(type_of(call, transport_.rank())));
-  algorithm_ = choice.algorithm == nullptr ? "" : choice.algorithm->name;
-  sign(call, terms, choice, sequence);
-  const bool moves_data =
-      call.collective != Collective::barrier && (count > 0 || !call.output_counts.empty());
-  if (moves_data && choice.algorithm->path == collectives::Path::node)
-    return start_on_node(call, terms, choice);
-  const bool rides = moves_data && choice.algorithm->path == collectives::Path::piggyback;
+  if (!is_prepared(call, terms)) prepare(call, terms);
+  check_memory(call, transport_.rank());
+  signature_.sequence = sequence;
+  const bool moves = moves_data(call);
+  const auto path = moves ? choice_.algorithm->path : collectives::Path::network;
+  if (path == collectives::Path::node) return start_on_node(call);
+  const bool rides = path == collectives::Path::piggyback;
   if (node_ != nullptr) {
     node_->arrival().prepare(0);
-    node_->arrival().start(signature_);
+    node_->arrival().start(signature_, terms_digest_);
   } else {
     agreement_.start(signature_, tag_base(sequence) + kAgreementChannel,
-                     rides ? piggyback(call, terms) : collectives::Piggyback{});
-    if (rides) log_without_plan(choice);
+                     rides ? piggyback(call) : collectives::Piggyback{});
+    if (rides) log_without_plan();
   }
-  if (!moves_data || rides) return;
-  if (choice.algorithm->path == collectives::Path::hierarchical)
-    start_hierarchical(call, terms, choice);
-  else if (choice.algorithm->path == collectives::Path::vendor)
-    start_vendor(call, choice);
+  if (!moves || rides) return;
+  if (path == collectives::Path::hierarchical)
+    start_hierarchical(call, terms);
+  else if (path == collectives::Path::vendor)
+    start_vendor(call);
   else
-    start_data(call, terms, choice, programs);
+    start_data(call, programs);
 }
 
-Choice Operation::choose(const Call& call, const Terms& terms, std::size_t message_bytes) const {
+bool Operation::is_prepared(const Call& call, const Terms& terms) const {
+  return prepared_call_ && are_alike(call, *prepared_call_) && terms == prepared_terms_;
+}
+
+void Operation::prepare(const Call& call, const Terms& terms) {
+  prepared_call_.reset();
+  check_terms(call, terms, transport_.rank(), transport_.size());
+  choice_ = call.collective == Collective::barrier ? Choice{} : choose(call, terms);
+  const DataType type = type_of(call, transport_.rank());
+  arithmetic_ = collectives::reduces(call.collective)
+                    ? Arithmetic(type, call.op, transport_.size(), terms.scale, terms.narrow)
+                    : Arithmetic(type);
+  sign(call, terms);
+  // The caller's name of an algorithm need not outlive the call.
+  if (!terms.per_call_algorithm.empty()) return;
+  prepared_call_ = call;
+  prepared_terms_ = terms;
+}
+
+bool Operation::moves_data(const Call& call) const {
+  return call.collective != Collective::barrier &&
+         (signature_.count > 0 || !call.output_counts.empty());
+}
+
+Choice Operation::choose(const Call& call, const Terms& terms) const {
+  const DataType type = type_of(call, transport_.rank());
   collectives::Request request = at_this_placement_;
   request.collective = call.collective;
   // In an uneven all-to-all each rank has its own total, so it can't decide anything.
-  request.bytes = call.collective == Collective::all_to_all ? 0 : message_bytes;
+  request.bytes = call.collective == Collective::all_to_all
+                      ? 0
+                      : element_count(call, transport_.size()) * size_of(type);
   // Within a node partial values are never narrow.
   request.hierarchical = request.hierarchical && !terms.narrow;
   request.deterministic = terms.deterministic;
-  request.type = type_of(call, transport_.rank());
+  request.type = type;
   request.op = call.op;
-  request.scaled = call.scale != 1.0;
+  request.scaled = terms.scale != 1.0;
   request.uneven = !call.input_counts.empty() || !call.output_counts.empty();
   request.per_call = terms.per_call_algorithm;
   request.from_environment = terms.default_algorithm;
@@ -103,21 +123,23 @@ Choice Operation::choose(const Call& call, const Terms& terms, std::size_t messa
   return collectives::select(request);
 }
 
-void Operation::sign(const Call& call, const Terms& terms, const Choice& choice,
-                     std::uint64_t sequence) {
+void Operation::sign(const Call& call, const Terms& terms) {
   signature_ = {};
-  signature_.sequence = sequence;
   signature_.collective = call.collective;
   signature_.details = call.details;
   signature_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
-  if (call.collective == Collective::barrier) return;
+  if (call.collective != Collective::barrier) sign_data(call, terms);
+  terms_digest_ = digest_of_terms(signature_);
+}
+
+void Operation::sign_data(const Call& call, const Terms& terms) {
   const bool uneven_all_to_all =
       call.collective == Collective::all_to_all && !call.input_counts.empty();
   signature_.count = uneven_all_to_all ? 0 : element_count(call, transport_.size());
   signature_.type = type_of(call, transport_.rank());
   signature_.root = call.root;
-  signature_.segment_bytes = choice.segment_bytes;
-  collectives::set_algorithm(signature_, choice.algorithm->name);
+  signature_.segment_bytes = choice_.segment_bytes;
+  collectives::set_algorithm(signature_, choice_.algorithm->name);
   if (!uneven_all_to_all) {
     const auto counts = call.input_counts.empty() ? call.output_counts : call.input_counts;
     core::Digest details;
@@ -127,28 +149,26 @@ void Operation::sign(const Call& call, const Terms& terms, const Choice& choice,
   }
   if (!collectives::reduces(call.collective)) return;
   signature_.op = call.op;
-  signature_.scale = call.scale;
+  signature_.scale = terms.scale;
   signature_.narrow = terms.narrow ? 1 : 0;
   signature_.deterministic = terms.deterministic ? 1 : 0;
 }
 
-collectives::Piggyback Operation::piggyback(const Call& call, const Terms& terms) const {
+collectives::Piggyback Operation::piggyback(const Call& call) const {
   const bool wanted = call.collective == Collective::allreduce || call.root == transport_.rank();
   return {.input = bytes(call.input.data),
           .output = wanted ? bytes(call.output.data) : nullptr,
           .count = call.input.count,
-          .arithmetic = arithmetic_of(call, terms, call.input.type, transport_.size())};
+          .arithmetic = arithmetic_};
 }
 
-void Operation::start_data(const Call& call, const Terms& terms, const Choice& choice,
-                           ProgramCache& programs) {
-  const DataType type = type_of(call, transport_.rank());
+void Operation::start_data(const Call& call, ProgramCache& programs) {
   collectives::Operands operands;
-  operands.arithmetic = arithmetic_of(call, terms, type, transport_.size());
+  operands.arithmetic = arithmetic_;
   bool is_new = false;
   const bool load = collectives::reduces(call.collective) && operands.arithmetic.must_load();
-  const collectives::Program& program = programs.get(*choice.algorithm, call.root, load, is_new);
-  log_once(is_new, choice);
+  const collectives::Program& program = programs.get(*choice_.algorithm, call.root, load, is_new);
+  log_once(is_new);
   set_layouts(call, program.blocks());
 
   operands.input = {bytes(call.input.data), 0};
@@ -162,20 +182,19 @@ void Operation::start_data(const Call& call, const Terms& terms, const Choice& c
       (call.collective == Collective::reduce && call.root == transport_.rank());
   operands.partials_in_output = !collectives::reduces(call.collective) ||
                                 (has_whole_output && operands.arithmetic.partial_is_element());
-  operands.segment_bytes = choice.segment_bytes;
+  operands.segment_bytes = choice_.segment_bytes;
   operands.tag_base = tag_base(signature_.sequence);
   executor_.start(program, operands);
   data_ = Data::plan;
 }
 
-void Operation::start_on_node(const Call& call, const Terms& terms, const Choice& choice) {
-  const DataType type = type_of(call, transport_.rank());
+void Operation::start_on_node(const Call& call) {
   collectives::NodeOperands operands;
-  operands.arithmetic = arithmetic_of(call, terms, type, transport_.size());
+  operands.arithmetic = arithmetic_;
   operands.shape = {.collective = call.collective,
                     .ranks = transport_.size(),
                     .root = call.root,
-                    .element_bytes = size_of(type),
+                    .element_bytes = arithmetic_.bytes_of(collectives::Value::finished),
                     .blocks = &output_layout_,
                     .count = static_cast<std::size_t>(signature_.count)};
   const bool in_blocks =
@@ -187,26 +206,25 @@ void Operation::start_on_node(const Call& call, const Terms& terms, const Choice
   operands.input = one_buffer ? operands.output : Window{bytes(call.input.data), 0};
   if (call.collective == Collective::allgather)
     operands.input.origin = input_layout_.offset(transport_.rank());
-  log_without_plan(choice);
+  log_without_plan();
   data_ = Data::node;
-  node_->exchange().start(operands, signature_);
+  node_->exchange().start(operands, signature_, terms_digest_);
 }
 
-void Operation::start_hierarchical(const Call& call, const Terms& terms, const Choice& choice) {
-  const DataType type = type_of(call, transport_.rank());
+void Operation::start_hierarchical(const Call& call, const Terms& terms) {
   collectives::Request lane;
   lane.collective = Collective::allreduce;
   lane.ranks = transport_.topology().nodes();
   lane.nodes = lane.ranks;
-  lane.bytes =
-      call.input.count / static_cast<std::size_t>(part_->lanes()) * size_of(accumulator_of(type));
+  lane.bytes = call.input.count / static_cast<std::size_t>(part_->lanes()) *
+               arithmetic_.bytes_of(collectives::Value::partial);
   lane.deterministic = terms.deterministic;
   lane.segment_bytes = terms.segment_bytes;
   const Choice lane_choice = collectives::select(lane);
   const transport::Tag tag = tag_base(signature_.sequence);
-  log_without_plan(choice);
+  log_without_plan();
   data_ = Data::hierarchical;
-  part_->hierarchical().start({.arithmetic = arithmetic_of(call, terms, type, transport_.size()),
+  part_->hierarchical().start({.arithmetic = arithmetic_,
                                .input = bytes(call.input.data),
                                .output = bytes(call.output.data),
                                .count = call.input.count,
@@ -215,7 +233,7 @@ void Operation::start_hierarchical(const Call& call, const Terms& terms, const C
                                .tag_bases = {tag, tag + kSecondPlan}});
 }
 
-void Operation::start_vendor(const Call& call, const Choice& choice) {
+void Operation::start_vendor(const Call& call) {
   using Kind = transport::VendorCall::Kind;
   const auto kind_of = [](Collective collective) {
     switch (collective) {
@@ -238,7 +256,7 @@ void Operation::start_vendor(const Call& call, const Choice& choice) {
                   .root = call.root};
   vendor_begun_ = false;
   data_ = Data::vendor;
-  log_without_plan(choice);
+  log_without_plan();
 }
 
 /// Begins only when all ranks have agreed: MPI would end the job, or write behind the memory, where
@@ -250,15 +268,14 @@ bool Operation::step_vendor() {
   return vendor.step();
 }
 
-void Operation::log_without_plan(const Choice& choice) {
-  log_once(!std::exchange(logged_[static_cast<std::size_t>(choice.algorithm->collective)], true),
-           choice);
+void Operation::log_without_plan() {
+  log_once(!std::exchange(logged_[static_cast<std::size_t>(choice_.algorithm->collective)], true));
 }
 
-void Operation::log_once(bool is_new, const Choice& choice) const {
+void Operation::log_once(bool is_new) const {
   if (is_new)
     core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature_),
-                                                choice.algorithm->name, choice.reason));
+                                                choice_.algorithm->name, choice_.reason));
 }
 
 void Operation::set_layouts(const Call& call, int blocks) {
@@ -321,6 +338,7 @@ void Operation::trust_sizes() {
 
 bool Operation::step_agreement() {
   if (node_ == nullptr) return agreement_.step();
+  if (data_ == Data::node) return node_->arrival().arrived();  // the exchange steps it
   return node_->arrival().step();
 }
 
@@ -346,7 +364,7 @@ bool Operation::progressed() const {
     case Data::plan:
       return agreed || executor_.progressed();
     case Data::node:
-      return agreed || node_->exchange().progressed();
+      return node_->exchange().progressed();
     case Data::hierarchical:
       return agreed || part_->hierarchical().progressed();
   }

@@ -19,16 +19,6 @@
 
 namespace rondo::engine {
 
-/// The options of one call, all defaults filled in.
-struct Terms {
-  std::string_view per_call_algorithm;
-  std::string_view default_algorithm;
-  std::size_t segment_bytes = 0;
-  bool deterministic = false;
-  bool narrow = false;
-  std::chrono::milliseconds timeout{};
-};
-
 /// Whether the caller waits inside the call.
 enum class CallKind : std::uint8_t { blocking, asynchronous };
 
@@ -38,7 +28,7 @@ class Operation {
  public:
   explicit Operation(transport::Transport& transport, CallKind kind = CallKind::blocking);
 
-  /// The call must be checked. Throws Error(usage) for an algorithm that can't serve.
+  /// Throws Error(usage) for a call that is wrong, and for an algorithm that can't serve.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, ProgramCache& programs);
 
   /// From the next operation on, the ranks meet here instead of sending messages. It must live as
@@ -57,24 +47,27 @@ class Operation {
   const collectives::Signature& signature() const { return signature_; }
   /// Its name, within a node with the way; empty for a barrier.
   std::string_view algorithm() const {
-    return data_ == Data::node ? node_->exchange().way() : algorithm_;
+    if (data_ == Data::node) return node_->exchange().way();
+    return choice_.algorithm == nullptr ? "" : choice_.algorithm->name;
   }
 
  private:
-  collectives::Choice choose(const Call& call, const Terms& terms, std::size_t bytes) const;
-  void sign(const Call& call, const Terms& terms, const collectives::Choice& choice,
-            std::uint64_t sequence);
-  collectives::Piggyback piggyback(const Call& call, const Terms& terms) const;
-  void start_data(const Call& call, const Terms& terms, const collectives::Choice& choice,
-                  ProgramCache& programs);
+  void prepare(const Call& call, const Terms& terms);
+  bool is_prepared(const Call& call, const Terms& terms) const;
+  collectives::Choice choose(const Call& call, const Terms& terms) const;
+  void sign(const Call& call, const Terms& terms);
+  void sign_data(const Call& call, const Terms& terms);
+  bool moves_data(const Call& call) const;
+  collectives::Piggyback piggyback(const Call& call) const;
+  void start_data(const Call& call, ProgramCache& programs);
   void set_layouts(const Call& call, int blocks);
   collectives::Window output_window(const Call& call) const;
-  void start_on_node(const Call& call, const Terms& terms, const collectives::Choice& choice);
-  void start_vendor(const Call& call, const collectives::Choice& choice);
+  void start_on_node(const Call& call);
+  void start_vendor(const Call& call);
   bool step_vendor();
-  void start_hierarchical(const Call& call, const Terms& terms, const collectives::Choice& choice);
-  void log_without_plan(const collectives::Choice& choice);
-  void log_once(bool is_new, const collectives::Choice& choice) const;
+  void start_hierarchical(const Call& call, const Terms& terms);
+  void log_without_plan();
+  void log_once(bool is_new) const;
   void trust_sizes();
   bool step_agreement();
   bool step_data();
@@ -86,8 +79,16 @@ class Operation {
   collectives::Agreement agreement_;
   collectives::Executor executor_;
   collectives::Request at_this_placement_;  // what all requests have in common
+
+  // What follows from a call but for its memory, kept for the next one: most calls are like the one
+  // before.
+  std::optional<Call> prepared_call_;
+  Terms prepared_terms_;
+  collectives::Choice choice_;
+  collectives::Arithmetic arithmetic_;
   collectives::Signature signature_;
-  std::string_view algorithm_;
+  std::uint64_t terms_digest_ = 0;  // of the signature
+
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;
   enum class Data : std::uint8_t { none, plan, node, hierarchical, vendor };

@@ -80,6 +80,7 @@ Terms Session::terms_of(const Options& options) const {
   terms.deterministic =
       options.deterministic.value_or(defaults_.deterministic.value_or(settings_.deterministic));
   terms.narrow = options.wire.value_or(defaults_.wire.value_or(Wire::wide)) == Wire::narrow;
+  terms.scale = options.scale * defaults_.scale;
   terms.timeout = options.timeout.value_or(defaults_.timeout.value_or(settings_.timeout));
   return terms;
 }
@@ -89,13 +90,10 @@ void Session::run(const Call& call, const Options& options) {
 }
 
 void Session::run_held(const Call& call, const Options& options) {
-  Call scaled = call;
-  scaled.scale = options.scale * defaults_.scale;
   health_.enter(++sequence_);
   if (!launches_->empty()) make_room();
-  check(scaled, transport_->rank(), transport_->size());
   const Terms terms = terms_of(options);
-  operation_->start(scaled, terms, sequence_, programs_);
+  operation_->start(call, terms, sequence_, programs_);
   finish(*operation_, terms.timeout);
   last_algorithm_ = operation_->algorithm();
   health_.leave();
@@ -153,7 +151,8 @@ void Session::all_to_all_v(const Call& call, const Options& options) {
   guarded([&] {
     // What each rank sends to each is known to these two alone, so they compare it first.
     const auto ranks = static_cast<std::size_t>(transport_->size());
-    check(call, transport_->rank(), transport_->size());
+    check_terms(call, terms_of(options), transport_->rank(), transport_->size());
+    check_memory(call, transport_->rank());
     std::vector<std::uint64_t> announced(call.input_counts.begin(), call.input_counts.end());
     std::vector<std::uint64_t> coming(ranks);
     run_held({.collective = Collective::all_to_all,
@@ -213,7 +212,7 @@ std::unique_ptr<Session> Session::split(int color, int key) {
 template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   if (work.step()) return;
-  Deadline deadline{Clock::now(), timeout};
+  Deadline deadline{.timeout = timeout};
   core::Backoff backoff(crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
     const bool others_moved = step_launches();
@@ -237,7 +236,9 @@ void Session::look_at(Deadline& deadline, const collectives::Signature& signatur
                 fmt::format("{} left through MPI_Finalize while rank {} waits in {}", gone,
                             transport_->rank(), describe(signature)));
   if (!is_message) look_for_other_kind(signature);
-  const auto waited = Clock::now() - deadline.start;
+  const Clock::time_point now = Clock::now();
+  if (!deadline.start) deadline.start = now;
+  const auto waited = now - *deadline.start;
   if (waited >= deadline.timeout)
     throw Error(
         ErrorCode::timeout,

@@ -31,16 +31,15 @@ Clock::time_point latest_in_destructor() {
 
 Launch& Session::launch(const Call& call, const Options& options) {
   Launch& launched = guarded([&]() -> Launch& {
-    Call scaled = call;
-    scaled.scale = options.scale * defaults_.scale;
     health_.enter(++sequence_);
-    check(scaled, transport_->rank(), transport_->size());
-    Launch& launch = launch_pool_->take();
     const Terms terms = terms_of(options);
-    launch.keep(scaled, terms);
+    check_terms(call, terms, transport_->rank(), transport_->size());
+    check_memory(call, transport_->rank());
+    Launch& launch = launch_pool_->take();
+    launch.keep(call, terms);
     launch.session = this;
     launch.sequence = sequence_;
-    launch.deadline = {Clock::now(), terms.timeout};
+    launch.deadline = {.timeout = terms.timeout, .start = Clock::now()};
     launches_->add(launch);
     health_.leave();
     health_.pending_since(launches_->oldest());
