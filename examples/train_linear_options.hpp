@@ -1,8 +1,5 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,48 +7,18 @@
 #include <rondo/communicator.hpp>
 #include <rondo/train/train.hpp>
 
+#include "training_options.hpp"
+
 /// What train_linear's command line says. The defaults bring the weights for the diamonds within
 /// 1e-3 of the exact solution; what keeps them from coming closer is the last batch of an epoch,
 /// whose few samples weigh as much as a whole batch, so the test fraction leaves it nearly full.
-struct Options {
+struct LinearOptions : TrainingOptions {
   std::string data;  // empty: the diamonds
   std::string target = "price";
   std::vector<std::string> categorical;
   rondo::train::Missing missing = rondo::train::Missing::error;
-  double test_fraction = 0.15;
-  std::uint64_t epochs = 60;
-  std::uint64_t max_steps = 0;
-  std::size_t batch_size = 1024;
-  std::string optimizer = "sgd";
-  double learning_rate = 0.03;
-  double momentum = 0.9;
-  bool nesterov = false;
-  rondo::train::Schedule::Shape schedule = rondo::train::Schedule::Shape::cosine;
-  std::uint64_t warmup = 0;
-  std::optional<double> weight_decay;
-  bool float64 = false;
-  std::uint64_t seed = 0;
-  double bucket_mb = 25;
-  std::string algorithm;
-  std::string checkpoint;
-  std::uint64_t checkpoint_every = 0;
-  std::string resume;
-  std::string metrics;
 };
 
-/// Reads the command line. Prints help, or what is wrong, on rank 0 only. Empty when the program
-/// shall end, with `status`.
-std::optional<Options> parse_options(const rondo::Communicator& world, int argc, char** argv,
-                                     int& status);
-
-/// The learning rate over `total_steps`.
-rondo::train::Schedule make_schedule(const Options& options, std::uint64_t total_steps);
-
-/// The optimizer that the options name, for a model's parameters.
-template <class T>
-std::unique_ptr<rondo::train::Optimizer<T>> make_optimizer(
-    const Options& options, std::vector<rondo::train::Parameter<T>*> parameters);
-
-/// What a resumed run must share with the one that was interrupted: all that changes a number.
-rondo::train::Settings settings_of(const Options& options, const rondo::train::Schedule& schedule,
-                                   std::uint64_t data_fingerprint);
+/// Reads the command line, as parse_command_line() does; empty when the program shall end.
+std::optional<LinearOptions> parse_linear_options(const rondo::Communicator& world, int argc,
+                                                  char** argv, int& status);

@@ -200,7 +200,7 @@ class BadInput(TrainLinear):
         self.refuse("--nonsense", "--nonsense")
         for option, value in [("--epochs", 0), ("--epochs", -1), ("--batch-size", 0), ("--lr", -1),
                               ("--lr", "fast"), ("--dtype", "f16"), ("--optimizer", "lbfgs"),
-                              ("--schedule", "step"), ("--missing", "guess"),
+                              ("--schedule", "linear"), ("--missing", "guess"),
                               ("--test-fraction", 1)]:
             self.refuse(option, *self.small(option, value), ranks=2)
         self.refuse("(?i)nesterov", *self.small("--nesterov", "--momentum", 0))

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <rondo/rondo.hpp>
+#include <rondo/train/train.hpp>
+
+#include "training_options.hpp"
+
+/// One model's training: its parts, and how far it has come.
+template <class T>
+class Training {
+ public:
+  /// The sum of the samples' losses; writes its gradient with respect to the model's outputs.
+  using Loss = std::function<double(std::span<const T> outputs, const rondo::train::Batch<T>& batch,
+                                    std::span<T> gradient)>;
+
+  /// `world`, `options`, `model` and `loader` must outlive the training. `model_settings` are those
+  /// beside the options' that a resumed run must share. Collective.
+  Training(rondo::Communicator& world, const TrainingOptions& options,
+           rondo::train::Layer<T>& model, rondo::train::Loader<T>& loader, Loss loss,
+           std::uint64_t data_fingerprint, rondo::train::Settings model_settings = {})
+      : world_(world),
+        options_(options),
+        model_(model),
+        loader_(loader),
+        loss_(std::move(loss)),
+        reducer_(world, {.bucket_bytes = static_cast<std::size_t>(options.bucket_mb * (1 << 20)),
+                         .collective = {}}),
+        progress_(world.rank() == 0 ? rondo::train::Progress::detect_style()
+                                    : rondo::train::Progress::Style::silent,
+                  options.epochs, loader.batches()) {
+    rondo::train::agree(world, [&] {  // both may find an option out of range
+      schedule_ = make_schedule(options, options.epochs * loader_.batches());
+      optimizer_ = make_optimizer<T>(options, model_.parameters());
+    });
+    settings_ = settings_of(options, schedule_, data_fingerprint);
+    settings_.merge(model_settings);
+    model_.initialise(options.seed);
+    reducer_.template add_views<T>(model_.parameters());
+    if (options.resume.empty())
+      rondo::train::broadcast_parameters(world, state());
+    else
+      position_ = rondo::train::load_checkpoint(world, options.resume, settings_, state());
+  }
+
+  /// Trains to the last epoch, or to --max-steps. Collective.
+  void run() {
+    rondo::train::MetricsFile metrics(world_, options_.metrics, position_.epoch);
+    while (position_.epoch < options_.epochs && run_epoch()) {
+      const double loss = position_.loss_sum / static_cast<double>(position_.samples);
+      const double rate = schedule_.at(position_.step - 1);
+      if (!std::isfinite(loss))
+        throw rondo::train::SharedError(rondo::ErrorCode::usage,
+                                        "the loss is not finite any more; choose a lower --lr");
+      position_ = {.epoch = position_.epoch + 1, .step = position_.step};
+      metrics.write({position_.epoch, position_.step, loss, rate, stopwatch_.rate()});
+      progress_.epoch(position_.epoch, loss, rate, stopwatch_.rate());
+      if (options_.checkpoint_every == 0) save();
+    }
+    save();
+  }
+
+  /// Samples that all ranks together trained on in a second.
+  double samples_per_second() const { return total_.rate(); }
+
+ private:
+  /// Goes on with the current epoch; false if --max-steps ended it early.
+  bool run_epoch() {
+    loader_.start(position_.epoch, position_.batch);
+    stopwatch_ = {};
+    while (options_.max_steps == 0 || position_.step < options_.max_steps) {
+      const auto batch = loader_.next();
+      if (!batch) break;
+      step(*batch);
+      if (options_.checkpoint_every != 0 && position_.step % options_.checkpoint_every == 0) save();
+    }
+    return position_.batch == loader_.batches();
+  }
+
+  void step(const rondo::train::Batch<T>& batch) {
+    reducer_.begin(batch.samples());
+    const auto outputs = model_.forward(batch.features, batch.samples(),
+                                        {.training = true,
+                                         .seed = options_.seed,
+                                         .step = position_.step,
+                                         .samples = batch.numbers});
+    gradient_.resize(outputs.size());
+    double loss = loss_(outputs, batch, gradient_);
+    model_.backward(gradient_, [&](std::size_t i) { reducer_.ready(i); });
+    const std::uint64_t samples = reducer_.finish();
+    optimizer_->step(schedule_.at(position_.step));
+
+    world_.allreduce(std::span(&loss, 1), rondo::ReduceOp::sum);
+    position_.loss_sum += loss;
+    position_.samples += samples;
+    ++position_.batch;
+    ++position_.step;
+    stopwatch_.add(samples);
+    total_.add(samples);
+    progress_.step(position_.epoch + 1, position_.batch,
+                   position_.loss_sum / static_cast<double>(position_.samples), stopwatch_.rate());
+  }
+
+  /// Everything that the next step depends on, but for position_.
+  std::vector<rondo::train::ArrayView> state() {
+    std::vector<rondo::train::ArrayView> views = optimizer_->state();
+    for (rondo::train::Parameter<T>* parameter : model_.parameters())
+      views.push_back(parameter->value().view(parameter->name()));
+    return views;
+  }
+
+  void save() {
+    if (options_.checkpoint.empty() || saved_step_ == position_.step) return;
+    rondo::train::save_checkpoint(world_, options_.checkpoint, position_, settings_, state());
+    saved_step_ = position_.step;
+  }
+
+  rondo::Communicator& world_;
+  const TrainingOptions& options_;
+  rondo::train::Layer<T>& model_;
+  rondo::train::Loader<T>& loader_;
+  Loss loss_;
+  rondo::train::GradientReducer reducer_;
+  rondo::train::Progress progress_;
+  rondo::train::Schedule schedule_;
+  std::unique_ptr<rondo::train::Optimizer<T>> optimizer_;
+  rondo::train::Settings settings_;
+  rondo::train::Position position_;
+  std::optional<std::uint64_t> saved_step_;
+  std::vector<T> gradient_;            // of the loss with respect to the outputs
+  rondo::train::Stopwatch stopwatch_;  // of the epoch
+  rondo::train::Stopwatch total_;
+};

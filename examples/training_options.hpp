@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <rondo/communicator.hpp>
+#include <rondo/train/train.hpp>
+
+namespace CLI {
+class App;
+}
+
+/// What every example's command line says about its training.
+struct TrainingOptions {
+  double test_fraction = 0.15;
+  std::uint64_t epochs = 60;
+  std::uint64_t max_steps = 0;
+  std::size_t batch_size = 1024;
+  std::string optimizer = "sgd";
+  double learning_rate = 0.03;
+  double momentum = 0.9;
+  bool nesterov = false;
+  rondo::train::Schedule::Shape schedule = rondo::train::Schedule::Shape::cosine;
+  std::uint64_t warmup = 0;
+  std::uint64_t decay_every = 0;
+  double decay = 0.1;
+  std::optional<double> weight_decay;
+  bool float64 = false;
+  std::uint64_t seed = 0;
+  double bucket_mb = 25;
+  std::string algorithm;
+  std::string checkpoint;
+  std::uint64_t checkpoint_every = 0;
+  std::string resume;
+  std::string metrics;
+};
+
+/// Adds the options to a command line; those that are set already are the defaults.
+void add_training_options(CLI::App& app, TrainingOptions& options);
+
+/// Reads a command line. Prints help, or what is wrong, on rank 0 only. False when the program
+/// shall end, with `status`.
+bool parse_command_line(CLI::App& app, const rondo::Communicator& world, int argc, char** argv,
+                        int& status);
+
+/// The learning rate over `total_steps`.
+rondo::train::Schedule make_schedule(const TrainingOptions& options, std::uint64_t total_steps);
+
+/// The optimizer that the options name, for a model's parameters.
+template <class T>
+std::unique_ptr<rondo::train::Optimizer<T>> make_optimizer(
+    const TrainingOptions& options, std::vector<rondo::train::Parameter<T>*> parameters);
+
+/// What a resumed run must share with the one that was interrupted: all that changes a number.
+rondo::train::Settings settings_of(const TrainingOptions& options,
+                                   const rondo::train::Schedule& schedule,
+                                   std::uint64_t data_fingerprint);

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Runs train_digits as its users do, and checks what it prints, writes and returns.
+
+usage: train_digits_test.py PROGRAM LAUNCHER...
+where LAUNCHER starts a job when "-n N PROGRAM" is added to it."""
+
+import gzip
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+LAUNCHER = []
+
+
+def idx(shape, elements):
+    return struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape) + bytes(elements)
+
+
+class TrainDigits(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, contents):
+        (self.folder / name).write_bytes(contents)
+        return str(self.folder / name)
+
+    def run_job(self, ranks, *options):
+        command = LAUNCHER + ["-n", str(ranks), PROGRAM, *map(str, options)]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, text=True, timeout=120,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def train(self, ranks, *options):
+        """Runs a training that must succeed; returns what it printed and its epochs' losses."""
+        metrics = self.folder / "metrics.jsonl"
+        job = self.run_job(ranks, "--metrics", metrics, *options)
+        self.assertEqual(job.returncode, 0, job.stdout)
+        return job.stdout, [json.loads(line)["loss"] for line in metrics.read_text().splitlines()]
+
+    def compare(self, tolerance, *options):
+        _, one = self.train(1, *options)
+        for ranks in (2, 3, 4):
+            _, many = self.train(ranks, *options)
+            self.assertEqual(len(many), len(one))
+            for ours, theirs in zip(many, one):
+                self.assertLess(abs(ours / theirs - 1), tolerance, f"{ranks} ranks, {options}")
+
+    def test_n_ranks_train_the_model_of_one(self):
+        self.compare(1e-10, "--epochs", 3, "--dtype", "f64", "--dropout", 0.25)
+        self.compare(1e-5, "--max-steps", 46, "--epochs", 2)
+
+    def test_defaults_tell_digits_apart(self):
+        output, _ = self.train(2)
+        self.assertGreater(float(re.search(r"test accuracy (\S+),", output)[1]), 0.975, output)
+
+    def test_a_resumed_run_is_the_one_that_was_interrupted(self):
+        options = ("--epochs", 2, "--dropout", 0.5)
+        first, second = self.folder / "first", self.folder / "second"
+        self.train(2, *options, "--checkpoint", first)
+        self.train(2, *options, "--checkpoint", second, "--max-steps", 30)  # in the second epoch
+        self.train(2, *options, "--checkpoint", second, "--resume", second)
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+
+    def test_files_of_images_are_trained_on_and_tested_with(self):
+        images = self.write("images", idx((40, 5, 4), [i * i % 251 for i in range(800)]))
+        labels = self.write("labels.gz", gzip.compress(idx((40,), [i % 3 for i in range(40)])))
+        output, _ = self.train(2, "--images", images, "--labels", labels, "--test-images", images,
+                               "--test-labels", labels, "--epochs", 2)
+        self.assertIn("(40 samples)", output)
+
+    def test_bad_files_are_refused_once(self):
+        labels = self.write("labels", idx((2,), [0, 1]))
+        for name, contents in (("short", idx((2, 4, 4), range(31))), ("more", idx((3, 4, 4), range(48))),
+                               ("flat", idx((2, 16), range(32))), ("tiny", idx((2, 3, 3), range(18)))):
+            job = self.run_job(2, "--images", self.write(name, contents), "--labels", labels)
+            self.assertNotEqual(job.returncode, 0)
+            self.assertEqual(job.stdout.count(f"/{name}'"), 1, job.stdout)
+
+
+if __name__ == "__main__":
+    PROGRAM, *LAUNCHER = sys.argv[1:]
+    unittest.main(argv=sys.argv[:1], verbosity=2)
