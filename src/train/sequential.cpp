@@ -80,10 +80,12 @@ template <class T>
 std::span<const T> Sequential<T>::differentiate(std::span<const T> output_gradient,
                                                 const GradientReady& ready, InputGradient wanted) {
   std::span<const T> gradient = output_gradient;
-  for (std::size_t i = layers_.size(); i-- > 0;)
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const std::size_t first = first_parameters_[i];  // two words: std::function allocates for more
     gradient = layers_[i]->backward(
-        gradient, [&, i](std::size_t p) { ready(first_parameters_[i] + p); },
+        gradient, [&ready, first](std::size_t p) { ready(first + p); },
         i > 0 ? InputGradient::compute : wanted);
+  }
   return gradient;
 }
 
