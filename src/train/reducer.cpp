@@ -33,6 +33,7 @@ struct GradientReducer::Bucket {
   std::vector<std::size_t> entries;
   SharedBuffer<std::byte> memory;
   std::size_t missing;  // entries not ready in this step
+  Request request{};    // of its reduction; destroyed, and so waited for, before the memory
 
   Buffer buffer() { return {memory.data(), memory.size() / size_of(type), type}; }
 };
@@ -118,7 +119,10 @@ void GradientReducer::lay_out() {
       entries_[i].bucket = buckets_.size();
       place += entries_[i].bytes();
     }
-    buckets_.push_back({plan.type, std::move(plan.items), std::move(memory), 0});
+    buckets_.push_back({.type = plan.type,
+                        .entries = std::move(plan.items),
+                        .memory = std::move(memory),
+                        .missing = 0});
   }
   laid_out_ = true;
 }
@@ -163,8 +167,7 @@ void GradientReducer::begin(std::uint64_t local_samples) {
   total_samples_ = local_samples;
   launched_ = 0;
   current_ = {};
-  const Stopwatch stopwatch(current_.seconds);
-  communicator_.allreduce(std::span(&total_samples_, 1), ReduceOp::sum, options_.collective);
+  sum_up(std::span(&total_samples_, 1), options_.collective, counting_);
   in_step_ = true;
 }
 
@@ -191,6 +194,8 @@ void GradientReducer::ready(std::size_t i) {
                             entry.name));
   if (entry.callers_memory != nullptr) copy(entry.callers_memory, entry.place, entry.bytes());
   mark_ready(entry);
+  // One step of all that is under way, for where no other thread takes it.
+  static_cast<void>((launched_ == 0 ? counting_ : buckets_[launched_ - 1].request).test());
 }
 
 void GradientReducer::mark_ready(Entry& entry) {
@@ -200,13 +205,27 @@ void GradientReducer::mark_ready(Entry& entry) {
     reduce(buckets_[launched_++]);
 }
 
+void GradientReducer::sum_up(Buffer data, const rondo::Options& options, Request& request) {
+  if (options_.overlap) {
+    request = communicator_.iallreduce(data, data, ReduceOp::sum, options);
+  } else {
+    const Stopwatch stopwatch(current_.seconds);
+    communicator_.allreduce(data, data, ReduceOp::sum, options);
+  }
+}
+
+void GradientReducer::wait_for(Request& request) {
+  const Stopwatch stopwatch(current_.seconds);
+  request.wait();
+}
+
 void GradientReducer::reduce(Bucket& bucket) {
+  wait_for(counting_);
   if (total_samples_ == 0) return;
   const Buffer gradients = bucket.buffer();
   rondo::Options options = options_.collective;
   options.scale = 1.0 / static_cast<double>(total_samples_);
-  const Stopwatch stopwatch(current_.seconds);
-  communicator_.allreduce(gradients, gradients, ReduceOp::sum, options);
+  sum_up(gradients, options, bucket.request);
   ++current_.buckets;
   current_.bytes += gradients.bytes();
 }
@@ -214,6 +233,8 @@ void GradientReducer::reduce(Bucket& bucket) {
 std::uint64_t GradientReducer::finish() {
   if (!in_step_) throw Error(ErrorCode::usage, "finish() without begin()");
   contribute_zeros();
+  wait_for(counting_);  // where there are no buckets
+  for (Bucket& bucket : buckets_) wait_for(bucket.request);
   for (const Entry& entry : entries_) {
     if (total_samples_ == 0) fill_with_zeros(entry.place, entry.bytes());
     if (entry.callers_memory != nullptr) copy(entry.place, entry.callers_memory, entry.bytes());

@@ -302,6 +302,56 @@ TEST(GradientReducer, NamesTheParameterInUsageErrors) {
   });
 }
 
+TEST(GradientReducer, BackwardDoesNotWaitForOtherRanks) {
+  run_communicators(2, [](Communicator& communicator) {
+    Communicator meeting = communicator.split(0, communicator.rank());
+    GradientReducer reducer(communicator, {.bucket_bytes = 16, .first_bucket_bytes = 16});
+    for (const char* name : {"a", "b", "c"}) reducer.add(name, 4, DataType::float32);
+    for (int step = 0; step < 3; ++step) {
+      reducer.begin(1);
+      if (communicator.rank() == 1) meeting.barrier();  // the other's backward pass is over by then
+      for (const std::size_t i : {2, 1, 0}) {
+        std::ranges::fill(gradient_of<float>(reducer, i), float(2 * communicator.rank()));
+        reducer.ready(i);
+      }
+      if (communicator.rank() == 0) meeting.barrier();
+      reducer.finish();
+      EXPECT_EQ(reducer.stats().buckets, 3U);
+      for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(gradient_of<float>(reducer, i)[3], 1.0F);
+    }
+  });
+}
+
+TEST(GradientReducer, GivesTheSameBitsWhetherBucketsOverlapOrNot) {
+  std::vector<std::vector<float>> results;
+  for (const bool overlap : {true, false}) {
+    std::vector<float> result;
+    run_communicators(3, [&](Communicator& communicator) {
+      GradientReducer reducer(communicator,
+                              {.bucket_bytes = 4096, .first_bucket_bytes = 64, .overlap = overlap});
+      for (const std::size_t count : {3U, 700U, 5000U})
+        reducer.add(fmt::format("p{}", count), count, DataType::float32);
+      reducer.begin(static_cast<std::uint64_t>(communicator.rank()) + 1);
+      for (const std::size_t i : {2, 1, 0}) {
+        const auto gradient = gradient_of<float>(reducer, i);
+        for (std::size_t e = 0; e < gradient.size(); ++e)
+          gradient[e] =
+              1.0F / static_cast<float>(e + 1 + static_cast<std::size_t>(7 * communicator.rank()));
+        reducer.ready(i);
+      }
+      reducer.finish();
+      if (communicator.rank() != 0) return;
+      for (const std::size_t i : {0, 1, 2}) {
+        const auto gradient = gradient_of<float>(reducer, i);
+        result.insert(result.end(), gradient.begin(), gradient.end());
+      }
+    });
+    results.push_back(result);
+  }
+  EXPECT_EQ(results[0].size(), 5703U);
+  EXPECT_EQ(results[0], results[1]);
+}
+
 TEST(GradientReducer, RanksThatRegisterDifferentlyAllLearnWhich) {
   const auto errors = errors_of_communicators(3, [](Communicator& communicator) {
     GradientReducer reducer(communicator);

@@ -8,6 +8,7 @@
 
 #include <rondo/buffer.hpp>
 #include <rondo/options.hpp>
+#include <rondo/request.hpp>
 #include <rondo/train/parameter.hpp>
 
 namespace rondo {
@@ -20,6 +21,8 @@ namespace rondo::train {
 struct ReducerOptions {
   std::size_t bucket_bytes = std::size_t{25} << 20;  ///< a bucket's most, but for huge parameters
   std::size_t first_bucket_bytes = std::size_t{1} << 20;  ///< likewise, of the first to be ready
+  bool overlap = true;  ///< buckets travel while backward goes on; false: each ready() that
+                        ///< completes one waits for it
   rondo::Options collective =
       {};  ///< for each all-reduce; `scale` is the reducer's own and must be 1
 };
@@ -28,7 +31,7 @@ struct ReducerOptions {
 struct ReducerStats {
   std::size_t buckets = 0;  ///< all-reduces of gradients
   std::size_t bytes = 0;    ///< of gradients
-  double seconds = 0.0;     ///< this rank's time inside communication, waiting for others included
+  double seconds = 0.0;     ///< that this rank's computing stood still for communication
 };
 
 /// Makes gradients the mean over the samples of all ranks, a bucket of parameters at a time, while
@@ -51,8 +54,9 @@ struct ReducerStats {
 ///
 /// Collective, in this order, on all ranks: begin, finish. Parameters are registered alike on all
 /// ranks, in the same order (the first begin() checks, and throws Error(mismatch) naming the ranks
-/// that differ from rank 0). Not thread-safe. In this version reductions block in begin(), in the
-/// ready() that completes a bucket, and in finish().
+/// that differ from rank 0). Not thread-safe. Nothing waits for other ranks but finish(), and the
+/// ready() that completes the first bucket, where the number of samples isn't known by then.
+/// Without a progress thread (RONDO_PROGRESS=poll), ready() is what keeps buckets moving.
 class GradientReducer {
  public:
   /// `communicator` must outlive the reducer. Not collective.
@@ -98,6 +102,8 @@ class GradientReducer {
   void check_agreement();
   void mark_ready(Entry& entry);
   void reduce(Bucket& bucket);
+  void sum_up(Buffer data, const rondo::Options& options, Request& request);
+  void wait_for(Request& request);
   void contribute_zeros();
 
   Communicator& communicator_;
@@ -109,7 +115,8 @@ class GradientReducer {
   bool in_step_ = false;
   std::uint64_t local_samples_ = 0;
   std::uint64_t total_samples_ = 0;
-  std::size_t launched_ = 0;  // buckets reduced in this step: the first so many
+  Request counting_;          // of total_samples_
+  std::size_t launched_ = 0;  // buckets whose reduction has begun in this step: the first so many
   ReducerStats current_;
   ReducerStats stats_;
 };
