@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Puts Rondo beside the best of its peers, from runs of allreduce_bench: compare.sh makes them.
 
-    bench/compare.py FILE.json… [--range MIN:MAX]… [--absent NAME]… [--json FILE] [--csv FILE]
+    bench/compare.py FILE.json… [--range MIN:MAX]… [--quantile Q] [--absent NAME]… [--json FILE] [--csv FILE]
 
-A time is the median over the files of their medians. Prints, for each size, what every implementation
+A time is the median over the files of their medians, or another quantile: on a machine that runs at two
+speeds, 0.15 compares the faster one's with the faster one's. Prints, for each size, what every implementation
 takes, which peer is the best there, and how many times as fast as that one Rondo is: > 1, Rondo is
 faster. The geometric means are over all sizes, and over those of each --range (8:2K).
 
@@ -38,6 +39,16 @@ def range_of(text):
     return least, most
 
 
+def fraction_of(text):
+    try:
+        fraction = float(text)
+    except ValueError:
+        fraction = -1.0
+    if not 0.0 <= fraction <= 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}' is not between 0 and 1")
+    return fraction
+
+
 def is_ours(impl):
     return impl.startswith("rondo")
 
@@ -46,10 +57,18 @@ def implementation(row, meta):
     return mpi_name(meta.get("mpi", "mpi")) if row["impl"] == "mpi" else NAMES.get(row["impl"], row["impl"])
 
 
-def merged(rows, impl):
+def quantile_of(values, quantile):
+    """Between the two nearest; 0.5 is the median."""
+    ordered = sorted(values)
+    below = int(quantile * (len(ordered) - 1))
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (quantile * (len(ordered) - 1) - below) * (ordered[above] - ordered[below])
+
+
+def merged(rows, impl, quantile):
     """One row of those of several runs."""
     times = [row["time_us"] for row in rows]
-    p50 = statistics.median(time["p50"] for time in times)
+    p50 = quantile_of((time["p50"] for time in times), quantile)
     scale = rows[0]["time_us"]["p50"] / p50  # bandwidths go with the time
     summary = {"min": min(time.get("min", time["p50"]) for time in times), "p50": p50,
                "p99": statistics.median(time.get("p99", time["p50"]) for time in times),
@@ -59,7 +78,7 @@ def merged(rows, impl):
             "wrong": sum(row.get("wrong", 0) for row in rows)}
 
 
-def merge(files):
+def merge(files, quantile):
     """A row for each (group, size, implementation), in the order of the files."""
     together = {}
     for meta, rows in files:
@@ -67,7 +86,7 @@ def merge(files):
             impl = implementation(row, meta)
             key = (*(row[name] for name in GROUP), row["bytes"], impl)
             together.setdefault(key, []).append(row)
-    return [merged(rows, key[-1]) for key, rows in together.items()]
+    return [merged(rows, key[-1], quantile) for key, rows in together.items()]
 
 
 def time_of(row):
@@ -108,11 +127,12 @@ def names_in(comparison, key):
     return list(dict.fromkeys(name for entry in comparison for name in entry[key]))
 
 
-def print_table(group, comparison):
+def print_table(group, comparison, quantile):
     """In Markdown."""
     collective, dtype, op, ranks, nodes, in_place = group
     print(f"\n{collective}, {dtype}, {op}, {'in place' if in_place else 'out of place'}, "
-          f"{ranks} rank{'s' * (ranks != 1)} on {nodes} node{'s' * (nodes != 1)}; times in µs, medians of the runs\n")
+          f"{ranks} rank{'s' * (ranks != 1)} on {nodes} node{'s' * (nodes != 1)}; times in µs, "
+          f"{'medians' if quantile == 0.5 else f'quantile {quantile:g}'} of the runs\n")
     impls = sorted(names_in(comparison, "times_us"), key=is_ours)
     ours = names_in(comparison, "ratios")
     print("| size | " + " | ".join([*impls, "best peer", *(f"best / {impl}" for impl in ours)]) + " |")
@@ -141,7 +161,7 @@ def report(comparison, options):
         groups.setdefault(tuple(entry[name] for name in GROUP), []).append(entry)
     all_means = []
     for group, here in groups.items():
-        print_table(group, here)
+        print_table(group, here, options.quantile)
         sizes = [entry["bytes"] for entry in here]
         means = means_of(here, [(min(sizes), max(sizes)), *options.range])
         print_means(means)
@@ -167,6 +187,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE.json")
     parser.add_argument("--range", action="append", default=[], type=range_of, metavar="MIN:MAX")
+    parser.add_argument("--quantile", default=0.5, type=fraction_of, metavar="Q")
     parser.add_argument("--absent", action="append", default=[], metavar="NAME", help="say that it was not measured")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--csv", type=pathlib.Path, metavar="FILE")
@@ -181,7 +202,7 @@ def main():
             files.append(load(path))
         except BadFile as error:
             sys.exit(f"compare.py: {path}: {error}")
-    rows = merge(files)
+    rows = merge(files, options.quantile)
     comparison = compare(rows)
     if not comparison:
         sys.exit("compare.py: no size was measured with both Rondo and a peer")

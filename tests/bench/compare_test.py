@@ -82,6 +82,14 @@ class Compare(unittest.TestCase):
         self.assertIn("2 B to 4 B: no size was measured there", printed)
         self.assertIn("is no MIN:MAX", self.compare(*self.runs(), "--range", "8")[0])
 
+    def test_a_quantile_takes_the_place_of_the_median(self):
+        printed, failure = self.compare(*self.runs(), "--quantile", "0.25")
+        self.assertEqual(failure, "")
+        self.assertIn("quantile 0.25 of the runs", printed)
+        self.assertIn("| 8 B | 4.00 | 5.00 | 1.00 | 2.00 |", printed)
+        self.assertIn("| 8 B | 3.00 |", self.compare(*self.runs(), "--quantile", "0")[0])
+        self.assertIn("not between 0 and 1", self.compare(*self.runs(), "--quantile", "15")[0])
+
     def test_types_are_kept_apart(self):
         printed, _ = self.compare(*self.runs(), self.file(
             MPICH, row("mpi", 8, 1, dtype="float64"), row("rondo-shared", 8, 2, dtype="float64")))
