@@ -32,7 +32,7 @@ class Training {
         loader_(loader),
         loss_(std::move(loss)),
         reducer_(world, {.bucket_bytes = static_cast<std::size_t>(options.bucket_mb * (1 << 20)),
-                         .collective = {}}),
+                         .overlap = !options.no_overlap}),
         progress_(world.rank() == 0 ? rondo::train::Progress::detect_style()
                                     : rondo::train::Progress::Style::silent,
                   options.epochs, loader.batches()) {

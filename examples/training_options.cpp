@@ -55,6 +55,8 @@ void add_running_options(CLI::App& app, TrainingOptions& options) {
   app.add_option("--bucket-mb", options.bucket_mb, "MiB of gradients reduced at once, at most")
       ->check(CLI::Range(0.001, 65536.0))
       ->capture_default_str();
+  app.add_flag("--no-overlap", options.no_overlap,
+               "reduce gradients before the backward pass goes on");
   app.add_option("--algorithm", options.algorithm, "all-reduce algorithm [chosen by size]");
   app.add_option("--checkpoint", options.checkpoint, "safetensors file to save to");
   app.add_option("--checkpoint-every", options.checkpoint_every,

@@ -32,6 +32,7 @@ struct TrainingOptions {
   bool float64 = false;
   std::uint64_t seed = 0;
   double bucket_mb = 25;
+  bool no_overlap = false;
   std::string algorithm;
   std::string checkpoint;
   std::uint64_t checkpoint_every = 0;

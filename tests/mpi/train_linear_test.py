@@ -112,6 +112,9 @@ class Equality(TrainLinear):
             self.compare([3], 1e-10, *self.small("--epochs", 2, "--dtype", "f64", "--algorithm",
                                                  algorithm, "--bucket-mb", 0.001))
 
+    def test_without_overlap(self):
+        self.compare([2], 1e-10, *self.small("--epochs", 2, "--dtype", "f64", "--no-overlap"))
+
 
 class Quality(TrainLinear):
     def test_defaults_come_close_to_the_exact_solution(self):
