@@ -148,9 +148,9 @@ class Communicator {
   void send(ConstBuffer data, Rank to, const Options& options = {});
   void receive(Buffer data, Rank from, const Options& options = {});
 
-  /// The algorithm that served the latest collective that this rank has waited for, as docs/algorithms.md names it (of
-  /// "node" with the way: "node, direct"); empty
-  /// before the first one, and after a barrier. Not collective.
+  /// The algorithm that served the latest collective that this rank has waited for, as
+  /// docs/algorithms.md names it (of "node" with the way: "node, direct"); empty before the first
+  /// one, and after a barrier. Not collective.
   std::string_view last_algorithm() const;
 
   /// What lies underneath; for Rondo's own parts.

@@ -104,7 +104,7 @@ class Compare(unittest.TestCase):
         with (self.folder / "all.csv").open(encoding="utf-8") as file:
             lines = list(csv.DictReader(file))
         self.assertEqual([(line["bytes"], line["best"], line["rondo us"]) for line in lines],
-                         [("8", "Open MPI 5.0.11", "2"), ("1048576", "MPICH 4.0.2", "100")])
+                         [("8", "Open MPI 5.0.11", "2.0"), ("1048576", "MPICH 4.0.2", "100.0")])
 
     def test_what_cannot_be_compared_is_an_error(self):
         ours, theirs = self.file(OPEN_MPI, row("rondo", 8, 2)), self.file(MPICH, row("mpi", 16, 2))
