@@ -38,7 +38,11 @@ Operation::Operation(transport::Transport& transport, CallKind kind)
 void Operation::meet_at(Node& node) {
   prepared_call_.reset();
   (node.is_all() ? node_ : part_) = &node;
-  at_this_placement_ = request_at(collectives::placement_of(transport_, true));
+  const collectives::Request before =
+      std::exchange(at_this_placement_, request_at(collectives::placement_of(transport_, true)));
+  at_this_placement_.tuning = before.tuning;
+  at_this_placement_.vendor = before.vendor;
+  at_this_placement_.vendor_allowed = before.vendor_allowed;
 }
 
 void Operation::go_by(const collectives::TuningTable* tuning, bool vendor_allowed) {

@@ -56,6 +56,20 @@ TEST(TuningFile, OfRank0DecidesOnAllRanks) {
   });
 }
 
+TEST(TuningFile, DecidesForCallsThatDoNotWaitToo) {
+  const testing::TemporaryFolder folder;
+  Tuning tuning;
+  tuning.set(placement(kRanks), always("binomial_tree"));
+  tuning.write(folder.path("tuning.json"));
+  transport::ThreadWorld world(kRanks);
+  testing::run_ranks(world, [&](transport::Transport& transport) {
+    Communicator all = tuned_communicator(transport, folder.path("tuning.json"));
+    std::vector<float> data(1'000);
+    all.iallreduce(std::span(data), ReduceOp::sum).wait();
+    EXPECT_EQ(all.last_algorithm(), "binomial_tree");
+  });
+}
+
 TEST(TuningFile, HasATableForEachCommunicatorThatIsSplitOff) {
   const testing::TemporaryFolder folder;
   Tuning tuning;
