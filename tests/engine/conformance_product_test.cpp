@@ -20,7 +20,7 @@ using transport::ThreadOptions;
 using transport::ThreadWorld;
 using transport::Topology;
 
-constexpr int kSanitizerStride = kSanitized ? 15 : 1;
+constexpr int kSanitizerStride = kThreadSanitized ? 40 : kSanitized ? 15 : 1;
 
 /// Two nodes of different sizes, whose ranks don't follow one another.
 Topology uneven_nodes(int size) {
