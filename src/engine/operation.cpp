@@ -1,5 +1,6 @@
 #include "engine/operation.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/core.h>
@@ -83,7 +84,9 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
 }
 
 bool Operation::is_prepared(const Call& call, const Terms& terms) const {
-  return prepared_call_ && are_alike(call, *prepared_call_) && terms == prepared_terms_;
+  // Scales of 0 and -0 are equal, but their results differ.
+  return prepared_call_ && are_alike(call, *prepared_call_) && terms == prepared_terms_ &&
+         std::signbit(terms.scale) == std::signbit(prepared_terms_.scale);
 }
 
 void Operation::prepare(const Call& call, const Terms& terms) {

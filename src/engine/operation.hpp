@@ -39,6 +39,9 @@ class Operation {
   /// blocking calls alone can: all ranks must begin them in one order.
   void go_by(const collectives::TuningTable* tuning, bool vendor_allowed);
 
+  /// The settings change, to which the terms of earlier calls refer.
+  void forget_last_call() { prepared_call_.reset(); }
+
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
   bool progressed() const;

@@ -83,6 +83,7 @@ void Session::adopt_settings_of_rank_0() {
     opening.tuning_bytes = tuning.size();
   }
   broadcast_bytes(&opening, sizeof opening);
+  operation_->forget_last_call();
   settings_ = core::Settings::decode(opening.settings.data(), settings_);
   if (opening.tuning_bytes == 0) return;
   tuning.resize(opening.tuning_bytes);

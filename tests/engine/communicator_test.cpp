@@ -1,5 +1,6 @@
 #include <rondo/communicator.hpp>
 
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -27,6 +28,16 @@ TEST(Communicator, ScalesInputsHoweverFewRanksThereAre) {
       world.allreduce(std::span(data), ReduceOp::sum, {.scale = 0.5});
       for (const double element : data) EXPECT_EQ(element, 3.0 * ranks);
     });
+}
+
+TEST(Communicator, ScalesByTheSignOfZeroToo) {
+  testing::run_communicators(2, [](Communicator& world) {
+    for (const double zero : {0.0, -0.0, 0.0}) {
+      float data = 1;
+      world.allreduce(std::span(&data, 1), ReduceOp::sum, {.scale = zero});
+      EXPECT_EQ(std::signbit(data), std::signbit(zero)) << zero;
+    }
+  });
 }
 
 TEST(Communicator, TellsWhichAlgorithmServedLast) {
