@@ -8,25 +8,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include <rondo/rondo.hpp>
-#include <rondo/version.hpp>
 
 #include "arguments.hpp"
 #include "contender.hpp"
 #include "core/output_file.hpp"
-#include "core/reduce.hpp"
 #include "mpi_protocol.hpp"
 #include "report.hpp"
-#include "transport/mpi_info.hpp"
 
 namespace rondo::bench {
 namespace {
@@ -72,7 +67,7 @@ class MeetingPlace {
       throw Error(ErrorCode::system,
                   "cannot make a folder for Gloo's ranks to meet in; set TMPDIR");
     MPI_Bcast(pattern.data(), kLongest, MPI_CHAR, 0, MPI_COMM_WORLD);
-    folder_ = pattern.c_str();
+    folder_.assign(pattern.data());  // to its end, not the array's
   }
   ~MeetingPlace() {
     std::error_code ignored;
@@ -87,14 +82,6 @@ class MeetingPlace {
   static constexpr int kLongest = 4096;
   std::string folder_;
 };
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  constexpr std::string_view kKey = "model name";
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(kKey)) return line.substr(line.find(':') + 2);
-  return "unknown processor";
-}
 
 /// The contenders of this job, and what they need.
 class Field {
@@ -128,15 +115,8 @@ class Field {
 };
 
 Meta meta_of(const Arguments& arguments, Communicator* world) {
-  return {.machine = processor_name(),
-          .processors = static_cast<int>(std::thread::hardware_concurrency()),
-          .mpi = transport::mpi_library_version(),
-          .threads = transport::mpi_thread_level(),
-          .instruction_set = core::instruction_set(),
-          .ranks = world_size(),
-          .nodes = world == nullptr ? nodes_of_world() : world->nodes(),
-          .rondo_version = RONDO_VERSION_STRING,
-          .command = arguments.command};
+  return meta_here(world_size(), world == nullptr ? nodes_of_world() : world->nodes(),
+                   arguments.command);
 }
 
 /// Says which implementations can't do this.

@@ -17,9 +17,7 @@ std::string op_of(const Row& row) {
 }  // namespace
 
 void print_head(const Meta& meta) {
-  fmt::print("# {} ranks on {} node{}, {} processors here, {}; {}\n", meta.ranks, meta.nodes,
-             meta.nodes == 1 ? "" : "s", meta.processors, meta.machine,
-             fmt::format("{} ({})", meta.mpi, meta.threads));
+  fmt::print("# {}\n", summary(meta));
   fmt::print(
       "# times in µs: of the slowest rank, with one read of the output; algbw and busbw in GB/s\n"
       "# ratio: this implementation's p50 over that of the first one, > 1: the first is faster\n");
@@ -42,15 +40,7 @@ void print_rows(const std::vector<Row>& rows) {
 std::string json_text(const Meta& meta, const std::vector<Row>& rows) {
   using nlohmann::json;
   json document;
-  document["meta"] = {{"machine", meta.machine},
-                      {"processors", meta.processors},
-                      {"mpi", meta.mpi},
-                      {"mpi_threads", meta.threads},
-                      {"instruction_set", meta.instruction_set},
-                      {"ranks", meta.ranks},
-                      {"nodes", meta.nodes},
-                      {"rondo", meta.rondo_version},
-                      {"command", meta.command}};
+  document["meta"] = json_of(meta);
   document["rows"] = json::array();
   for (const Row& row : rows)
     document["rows"].push_back(

@@ -3,22 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "meta.hpp"
 #include "mpi_protocol.hpp"
 
 namespace rondo::bench {
-
-/// Where and how a benchmark ran.
-struct Meta {
-  std::string machine;
-  int processors = 0;
-  std::string mpi;
-  std::string threads;  // MPI_THREAD_…
-  std::string instruction_set;
-  int ranks = 1;
-  int nodes = 1;
-  std::string rondo_version;
-  std::string command;
-};
 
 /// The explanation and the head of the table.
 void print_head(const Meta& meta);
