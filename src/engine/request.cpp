@@ -1,5 +1,6 @@
 #include <rondo/request.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -39,7 +40,12 @@ void Request::release() noexcept {
 void Request::wait() { static_cast<void>(wait_until(Clock::time_point::max())); }
 
 bool Request::wait_for(std::chrono::milliseconds timeout) {
-  return wait_until(Clock::now() + timeout);
+  // Longer than the clock can tell is for ever.
+  const Clock::time_point now = Clock::now();
+  const bool for_ever =
+      timeout >= std::chrono::floor<std::chrono::milliseconds>(Clock::time_point::max() - now);
+  return wait_until(for_ever ? Clock::time_point::max()
+                             : now + std::max(timeout, std::chrono::milliseconds(0)));
 }
 
 bool Request::wait_until(std::chrono::steady_clock::time_point until) {

@@ -127,6 +127,18 @@ TEST_P(Requests, CanBeWaitedForForAWhile) {
   });
 }
 
+TEST_P(Requests, CanBeWaitedForHoweverLongOrShort) {
+  run(2, [](Communicator& world) {
+    Sum sum;
+    if (world.rank() == 1) std::this_thread::sleep_for(50ms);
+    sum.begin(world);
+    if (world.rank() == 0) {
+      EXPECT_FALSE(sum.request.wait_for(std::chrono::milliseconds::min()));
+    }
+    EXPECT_TRUE(sum.request.wait_for(std::chrono::milliseconds::max()));
+  });
+}
+
 TEST_P(Requests, WaitWhenTheyAreDestroyedOrAssignedTo) {
   run(2, [](Communicator& world) {
     std::vector<float> first(1000, 1.0F);
