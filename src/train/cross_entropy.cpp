@@ -57,9 +57,13 @@ double cross_entropy(std::span<const T> logits, std::span<const std::uint32_t> t
   double sum = 0.0;
   for (std::size_t row = 0; row < targets.size(); ++row) {
     const std::size_t classes = logits.size() / targets.size();
-    check_target(row, targets[row], classes);
     const std::span<T> row_gradient =
         gradient.empty() ? gradient : gradient.subspan(row * classes, classes);
+    if (targets[row] == kNoTarget) {
+      std::ranges::fill(row_gradient, T{0});
+      continue;
+    }
+    check_target(row, targets[row], classes);
     sum += row_loss<T>(logits.subspan(row * classes, classes), targets[row], row_gradient);
   }
   return sum;

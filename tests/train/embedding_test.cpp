@@ -5,6 +5,7 @@
 #include <rondo/train/each_position.hpp>
 #include <rondo/train/layer_norm.hpp>
 #include <rondo/train/linear.hpp>
+#include <rondo/train/position_embedding.hpp>
 #include <rondo/train/sequential.hpp>
 
 #include "support/expect_error.hpp"
@@ -70,6 +71,21 @@ TEST(Embedding, DrawsFromTheNormalDistribution) {
   }
   EXPECT_NEAR(sum / 20'000, 0, 0.03);
   EXPECT_NEAR(squares / 20'000, 1, 0.04);
+}
+
+TEST(PositionEmbedding, HasTheGradientsOfFiniteDifferences) {
+  PositionEmbedding<double> layer("positions", 4, 3);
+  layer.initialise(1);
+  check_gradients(layer);
+}
+
+TEST(PositionEmbedding, AddsTheSameVectorsToEverySample) {
+  PositionEmbedding<float> layer("positions", 2, 2);
+  for (std::size_t i = 0; i < 4; ++i) layer.weight().value()[i] = static_cast<float>(i);
+  const std::vector<float> x{10, 10, 10, 10, 20, 20, 20, 20};
+  const auto y = layer.forward(x, 2);
+  EXPECT_EQ(std::vector<float>(y.begin(), y.end()),
+            (std::vector<float>{10, 11, 12, 13, 20, 21, 22, 23}));
 }
 
 TEST(LayerNorm, HasTheGradientsOfFiniteDifferences) {

@@ -34,6 +34,7 @@
 #include <rondo/train/optimizer.hpp>
 #include <rondo/train/parameter.hpp>
 #include <rondo/train/permutation.hpp>
+#include <rondo/train/position_embedding.hpp>
 #include <rondo/train/prefetcher.hpp>
 #include <rondo/train/progress.hpp>
 #include <rondo/train/reducer.hpp>

@@ -34,6 +34,15 @@ class Embed(nn.Embedding):
         return super().forward(x.long())
 
 
+class Positions(nn.Module):
+    def __init__(self, positions, width):
+        super().__init__()
+        self.embedding = nn.Embedding(positions, width)
+
+    def forward(self, x):
+        return x + self.embedding(torch.arange(x.shape[1]))
+
+
 class Lstm(nn.LSTM):
     def __init__(self, features, hidden):
         super().__init__(features, hidden, batch_first=True)
@@ -98,13 +107,16 @@ def layer_case(kind, options, module, shape):
             "parameter_gradients": [numbers(p.grad) for p in module.parameters()]}
 
 
-def cross_entropy():
+def cross_entropy(ignored=None):
+    """Row `ignored` has no target: PyTorch's ignore_index, kNoTarget in Rondo."""
     logits = (4 * draw(5, 4)).requires_grad_()
     targets = torch.randint(0, 4, (5,), generator=GENERATOR)
+    if ignored is not None:
+        targets[ignored] = -100
     loss = nn.CrossEntropyLoss(reduction="sum")(logits, targets)
     loss.backward()
-    return {"logits": numbers(logits), "targets": targets.tolist(), "loss": loss.item(),
-            "gradient": numbers(logits.grad)}
+    return {"logits": numbers(logits), "targets": [t if t >= 0 else 2**32 - 1 for t in targets.tolist()],
+            "loss": loss.item(), "gradient": numbers(logits.grad)}
 
 
 def warmed(optimizer, steps, after):
@@ -162,5 +174,10 @@ def write(name, content):
 
 
 torch.set_num_threads(1)
-write("layers.json", {"layers": [layer_case(*one) for one in LAYERS], "cross_entropy": cross_entropy()})
+layers = [layer_case(*one) for one in LAYERS]
+cross_entropies = [cross_entropy()]
 write("trainings.json", [training(name, *parts) for name, parts in TRAININGS.items()])
+# What came later is drawn last, so that the numbers above stay what they were.
+layers.append(layer_case("position_embedding", {"positions": 3, "width": 2}, Positions(3, 2), [3, 2]))
+cross_entropies.append(cross_entropy(ignored=2))
+write("layers.json", {"layers": layers, "cross_entropy": cross_entropies})
