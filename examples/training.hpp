@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <rondo/rondo.hpp>
 #include <rondo/train/train.hpp>
 
@@ -40,14 +42,17 @@ class Training {
       schedule_ = make_schedule(options, options.epochs * loader_.batches());
       optimizer_ = make_optimizer<T>(options, model_.parameters());
     });
-    settings_ = settings_of(options, schedule_, data_fingerprint);
-    settings_.merge(model_settings);
+    state_.settings = settings_of(options, schedule_, data_fingerprint);
+    state_.settings.merge(model_settings);
+    state_.notes = {{"ranks", fmt::to_string(world.size())}};
     model_.initialise(options.seed);
     reducer_.template add_views<T>(model_.parameters());
+    state_.arrays = arrays();
     if (options.resume.empty())
-      rondo::train::broadcast_parameters(world, state());
+      rondo::train::broadcast_parameters(world, state_.arrays);
     else
-      position_ = rondo::train::load_checkpoint(world, options.resume, settings_, state());
+      position_ = rondo::train::load_checkpoint(world, options.resume, state_);
+    if (!options.checkpoint.empty()) checkpointer_.emplace(world, options.checkpoint, options.keep);
   }
 
   /// Trains to the last epoch, or to --max-steps. Collective.
@@ -65,6 +70,7 @@ class Training {
       if (options_.checkpoint_every == 0) save();
     }
     save();
+    if (checkpointer_) checkpointer_->finish();
   }
 
   /// Samples that all ranks together trained on in a second.
@@ -108,8 +114,7 @@ class Training {
                    position_.loss_sum / static_cast<double>(position_.samples), stopwatch_.rate());
   }
 
-  /// Everything that the next step depends on, but for position_.
-  std::vector<rondo::train::ArrayView> state() {
+  std::vector<rondo::train::ArrayView> arrays() {
     std::vector<rondo::train::ArrayView> views = optimizer_->state();
     for (rondo::train::Parameter<T>* parameter : model_.parameters())
       views.push_back(parameter->value().view(parameter->name()));
@@ -117,8 +122,8 @@ class Training {
   }
 
   void save() {
-    if (options_.checkpoint.empty() || saved_step_ == position_.step) return;
-    rondo::train::save_checkpoint(world_, options_.checkpoint, position_, settings_, state());
+    if (!checkpointer_ || saved_step_ == position_.step) return;
+    checkpointer_->save(position_, state_);
     saved_step_ = position_.step;
   }
 
@@ -131,8 +136,9 @@ class Training {
   rondo::train::Progress progress_;
   rondo::train::Schedule schedule_;
   std::unique_ptr<rondo::train::Optimizer<T>> optimizer_;
-  rondo::train::Settings settings_;
+  rondo::train::TrainingState state_;
   rondo::train::Position position_;
+  std::optional<rondo::train::Checkpointer> checkpointer_;
   std::optional<std::uint64_t> saved_step_;
   std::vector<T> gradient_;            // of the loss with respect to the outputs
   rondo::train::Stopwatch stopwatch_;  // of the epoch

@@ -58,11 +58,14 @@ void add_running_options(CLI::App& app, TrainingOptions& options) {
   app.add_flag("--no-overlap", options.no_overlap,
                "reduce gradients before the backward pass goes on");
   app.add_option("--algorithm", options.algorithm, "all-reduce algorithm [chosen by size]");
-  app.add_option("--checkpoint", options.checkpoint, "safetensors file to save to");
+  app.add_option("--checkpoint", options.checkpoint, "folder to save checkpoints to");
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "steps between two saves; 0: after each epoch")
       ->capture_default_str();
-  app.add_option("--resume", options.resume, "checkpoint to go on from");
+  app.add_option("--keep", options.keep, "newest checkpoints that are kept")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  app.add_option("--resume", options.resume, "folder whose newest checkpoint to go on from");
   app.add_option("--metrics", options.metrics, "file for one line of JSON an epoch");
 }
 

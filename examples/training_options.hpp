@@ -36,6 +36,7 @@ struct TrainingOptions {
   std::string algorithm;
   std::string checkpoint;
   std::uint64_t checkpoint_every = 0;
+  std::size_t keep = 3;
   std::string resume;
   std::string metrics;
 };

@@ -16,6 +16,7 @@
 #include <rondo/error.hpp>
 
 #include "core/check.hpp"
+#include "core/files.hpp"
 
 namespace rondo::core {
 namespace {
@@ -105,17 +106,6 @@ void write_and_sync(const std::string& path, std::span<const std::string_view> p
   file.close();
 }
 
-/// Makes a rename survive a crash; where directories cannot be synced, there is nothing to do.
-void sync_directory_of(const std::string& path) {
-  const std::string directory = std::filesystem::path(path).parent_path().string();
-  const int descriptor =
-      ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw_system("sync the directory of the new", path, errno);
-  const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
-  ::close(descriptor);
-  if (error != 0) throw_system("sync the directory of the new", path, error);
-}
-
 }  // namespace
 
 void replace_file(const std::string& path, std::span<const std::string_view> pieces) {
@@ -135,8 +125,13 @@ void replace_file(const std::string& path, std::span<const std::string_view> pie
 void check_replaceable(const std::string& path) {
   check_regular(path);
   const std::string temporary = temporary_for(resolve(path));
-  OutputFile(temporary, OutputFile::Mode::replace).close();
-  ::unlink(temporary.c_str());
+  try {
+    OutputFile(temporary, OutputFile::Mode::replace).close();
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  remove_file(temporary);
 }
 
 }  // namespace rondo::core

@@ -1,11 +1,7 @@
 #include <rondo/train/broadcast.hpp>
 
 #include <cstring>
-#include <string>
 #include <vector>
-
-#include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <rondo/communicator.hpp>
 
@@ -16,14 +12,6 @@ namespace rondo::train {
 namespace {
 
 constexpr std::size_t kMostTogether = std::size_t{1} << 20;  // bytes; larger arrays go alone
-
-std::string describe(std::span<const ArrayView> arrays) {
-  std::string text;
-  for (const ArrayView& array : arrays)
-    text +=
-        fmt::format("{} {} [{}]; ", array.name, name_of(array.type), fmt::join(array.shape, ", "));
-  return text;
-}
 
 /// One broadcast of several arrays, through memory that holds them one after another.
 void broadcast_together(Communicator& communicator, std::span<const ArrayView> arrays) {

@@ -30,4 +30,12 @@ void check_alike(Communicator& communicator, std::string_view what, std::string_
                             what, fmt::join(others, ", "), communicator.rank(), text));
 }
 
+std::string describe(std::span<const ArrayView> arrays) {
+  std::string text;
+  for (const ArrayView& array : arrays)
+    text +=
+        fmt::format("{} {} [{}]; ", array.name, name_of(array.type), fmt::join(array.shape, ", "));
+  return text;
+}
+
 }  // namespace rondo::train

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
+
+#include <rondo/train/array.hpp>
 
 namespace rondo {
 class Communicator;
@@ -12,5 +16,8 @@ namespace rondo::train {
 /// pass the same `text` (compared by a 64-bit digest). `what` begins the message: "the parameters
 /// registered". Collective.
 void check_alike(Communicator& communicator, std::string_view what, std::string_view text);
+
+/// The arrays' names, types and shapes, for check_alike().
+std::string describe(std::span<const ArrayView> arrays);
 
 }  // namespace rondo::train

@@ -1,139 +1,141 @@
 #include <rondo/train/checkpoint.hpp>
 
-#include <cerrno>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <system_error>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <rondo/error.hpp>
 #include <rondo/train/agree.hpp>
+#include <rondo/train/broadcast.hpp>
 
-#include "core/check.hpp"
-#include "train/safetensors.hpp"
+#include "core/log.hpp"
+#include "train/check_alike.hpp"
+#include "train/checkpoint_folder.hpp"
+#include "train/manifest.hpp"
 
 namespace rondo::train {
+
+// ── Saving
+
+Checkpointer::Checkpointer(Communicator& communicator, std::string folder, std::size_t keep)
+    : communicator_(communicator), folder_(std::move(folder)), keep_(keep) {
+  agree(communicator_, [&] {
+    if (keep_ == 0) throw Error(ErrorCode::usage, "at least one checkpoint must be kept");
+    if (communicator_.rank() == 0) CheckpointFolder(folder_).prepare();
+  });
+}
+
+Checkpointer::~Checkpointer() {
+  try {
+    wait();
+  } catch (const std::exception& error) {
+    core::log(core::LogLevel::error, fmt::format("a checkpoint was not saved: {}", error.what()));
+  }
+}
+
+void Checkpointer::wait() {
+  if (saving_.valid()) saving_.get();
+}
+
 namespace {
 
-constexpr std::string_view kFormatKey = "rondo";
-constexpr std::string_view kFormat = "checkpoint 1";
-constexpr std::string_view kSettingPrefix = "setting.";
-
-/// Reads numbers from the metadata of one file.
-class Reader {
- public:
-  Reader(const Metadata& metadata, const std::string& path) : metadata_(metadata), path_(path) {}
-
-  template <class T>
-  T number(const std::string& key) const {
-    const auto found = metadata_.find(key);
-    T value{};
-    if (found != metadata_.end()) {
-      const std::string& text = found->second;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (error == std::errc{} && end == text.data() + text.size()) return value;
-    }
-    throw Error(ErrorCode::corrupt_file,
-                fmt::format("'{}' cannot be used: its '{}' is missing or no number", path_, key));
+/// Copies what the arrays hold into `memory`, one after another; they are then views of that.
+void move_into(std::vector<std::byte>& memory, std::vector<ArrayView>& arrays) {
+  std::size_t bytes = 0;
+  for (const ArrayView& array : arrays) bytes += array.bytes();
+  memory.resize(bytes);
+  std::byte* place = memory.data();
+  for (ArrayView& array : arrays) {
+    if (array.bytes() > 0) std::memcpy(place, array.data, array.bytes());
+    array.data = place;
+    place += array.bytes();
   }
-
- private:
-  const Metadata& metadata_;
-  const std::string& path_;
-};
-
-Metadata encode(const Position& position, const Settings& settings) {
-  Metadata metadata{
-      {std::string(kFormatKey), std::string(kFormat)}, {"epoch", fmt::to_string(position.epoch)},
-      {"batch", fmt::to_string(position.batch)},       {"step", fmt::to_string(position.step)},
-      {"loss_sum", fmt::to_string(position.loss_sum)},  // the shortest exact form
-      {"samples", fmt::to_string(position.samples)}};
-  for (const auto& [name, value] : settings)
-    metadata[fmt::format("{}{}", kSettingPrefix, name)] = value;
-  return metadata;
-}
-
-Position decode(const Metadata& metadata, const std::string& path) {
-  const auto format = metadata.find(std::string(kFormatKey));
-  if (format == metadata.end() || format->second != kFormat)
-    throw Error(ErrorCode::corrupt_file,
-                fmt::format("'{}' is a safetensors file, but no checkpoint of this version", path));
-  const Reader reader(metadata, path);
-  return {reader.number<std::uint64_t>("epoch"), reader.number<std::uint64_t>("batch"),
-          reader.number<std::uint64_t>("step"), reader.number<double>("loss_sum"),
-          reader.number<std::uint64_t>("samples")};
-}
-
-void check_settings(const Metadata& metadata, const Settings& now, const std::string& path) {
-  Settings then;
-  for (const auto& [key, value] : metadata)
-    if (key.starts_with(kSettingPrefix)) then[key.substr(kSettingPrefix.size())] = value;
-  std::set<std::string> names;
-  for (const auto& [name, value] : then) names.insert(name);
-  for (const auto& [name, value] : now) names.insert(name);
-
-  const auto value_in = [](const Settings& settings, const std::string& name) {
-    const auto found = settings.find(name);
-    return found == settings.end() ? std::string("not set") : found->second;
-  };
-  std::vector<std::string> differences;
-  for (const std::string& name : names)
-    if (value_in(then, name) != value_in(now, name))
-      differences.push_back(
-          fmt::format("{} was {} and is {} now", name, value_in(then, name), value_in(now, name)));
-  if (!differences.empty())
-    throw Error(ErrorCode::usage,
-                fmt::format("cannot resume from '{}': {}", path, fmt::join(differences, "; ")));
-}
-
-std::string read_whole_file(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) core::throw_system("read", path, EISDIR);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) core::throw_system("read", path, errno);
-  std::string contents{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) core::throw_system("read", path, errno);
-  return contents;
-}
-
-std::string read_on_root(Communicator& communicator, const std::string& path) {
-  std::string contents;
-  agree(communicator, [&] {
-    if (communicator.rank() == 0) contents = read_whole_file(path);
-  });
-  std::uint64_t size[] = {contents.size()};
-  communicator.broadcast(std::span<std::uint64_t>(size), 0);
-  contents.resize(size[0]);
-  communicator.broadcast(Buffer(contents.data(), contents.size(), DataType::uint8), 0);
-  return contents;
 }
 
 }  // namespace
 
-void save_checkpoint(Communicator& communicator, const std::string& path, const Position& position,
-                     const Settings& settings, std::span<const ArrayView> arrays) {
-  agree(communicator, [&] {
-    if (communicator.rank() == 0) write_safetensors(path, arrays, encode(position, settings));
+void Checkpointer::save(const Position& position, const TrainingState& state) {
+  agree(communicator_, [&] {
+    wait();
+    if (communicator_.rank() != 0) return;
+    std::vector<ArrayView> arrays = state.arrays;
+    move_into(snapshot_, arrays);
+    Manifest manifest{position, state.settings, state.notes, {}};
+    const auto save = [folder = CheckpointFolder(folder_), manifest = std::move(manifest),
+                       arrays = std::move(arrays),
+                       keep = keep_] { folder.save(manifest, arrays, keep); };
+    // Where there is no thread to be had, it is done by wait().
+    saving_ = std::async(std::launch::async | std::launch::deferred, save);
   });
 }
 
-Position load_checkpoint(Communicator& communicator, const std::string& path,
-                         const Settings& settings, std::span<const ArrayView> arrays) {
-  std::string contents = read_on_root(communicator, path);
+void Checkpointer::finish() {
+  agree(communicator_, [&] { wait(); });
+}
+
+// ── Loading
+
+namespace {
+
+/// The newest whole checkpoint; those that are damaged are told of.
+CheckpointFolder::Checkpoint load_newest(const CheckpointFolder& folder, const std::string& path) {
+  const std::vector<std::uint64_t> numbers = folder.numbers();
+  if (numbers.empty())
+    throw Error(ErrorCode::system, fmt::format("there is no checkpoint in '{}'", path));
+  std::optional<Error> first;
+  for (const std::uint64_t number : numbers) {
+    try {
+      CheckpointFolder::Checkpoint checkpoint = folder.load(number);
+      if (first)
+        core::log(core::LogLevel::warning,
+                  fmt::format("{}; going on from the checkpoint before it, '{}', of step {}",
+                              first->message(), folder.manifest_path(number),
+                              checkpoint.manifest.position.step));
+      return checkpoint;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::corrupt_file) throw;
+      if (!first) first = error;
+    }
+  }
+  throw Error(*first);
+}
+
+std::string describe(const TrainingState& state) {
+  std::string text = describe(state.arrays);
+  for (const auto& [name, value] : state.settings) text += fmt::format("{}={}; ", name, value);
+  return text;
+}
+
+void broadcast(Communicator& communicator, Position& position) {
+  std::array<std::uint64_t, 5> numbers{position.epoch, position.batch, position.step,
+                                       std::bit_cast<std::uint64_t>(position.loss_sum),
+                                       position.samples};
+  communicator.broadcast(std::span<std::uint64_t>(numbers), 0);
+  position = {numbers[0], numbers[1], numbers[2], std::bit_cast<double>(numbers[3]), numbers[4]};
+}
+
+}  // namespace
+
+Position load_checkpoint(Communicator& communicator, const std::string& folder,
+                         const TrainingState& state) {
+  check_alike(communicator, "the settings or arrays to load", describe(state));
   Position position;
   agree(communicator, [&] {
-    const SafetensorsFile file(std::move(contents), path);
-    position = decode(file.metadata(), path);
-    check_settings(file.metadata(), settings, path);
-    file.copy_to(arrays);
+    if (communicator.rank() != 0) return;
+    const auto [manifest, file] = load_newest(CheckpointFolder(folder), folder);
+    check_settings(manifest.settings, state.settings, folder);
+    file.check_holds(state.arrays);
+    for (const ArrayView& array : state.arrays)
+      if (array.bytes() > 0) std::memcpy(array.data, file.data(array.name), array.bytes());
+    position = manifest.position;
   });
+  broadcast(communicator, position);
+  broadcast_parameters(communicator, state.arrays);
   return position;
 }
 

@@ -15,8 +15,6 @@
 
 #include <rondo/error.hpp>
 
-#include "core/output_file.hpp"
-
 namespace rondo::train {
 namespace {
 
@@ -49,9 +47,8 @@ std::string_view type_name(DataType type) {
   return std::ranges::find(kTypeNames, type, &TypeName::type)->name;
 }
 
-std::string make_header(std::span<const ArrayView> arrays, const Metadata& metadata) {
-  json header;
-  if (!metadata.empty()) header[kMetadataKey] = metadata;
+std::string make_header(std::span<const ArrayView> arrays) {
+  json header = json::object();
   std::size_t offset = 0;
   for (const ArrayView& array : arrays) {
     if (array.name == kMetadataKey || header.contains(array.name))
@@ -79,19 +76,18 @@ std::optional<std::size_t> bytes_of(DataType type, const std::vector<std::size_t
 
 }  // namespace
 
-void write_safetensors(const std::string& path, std::span<const ArrayView> arrays,
-                       const Metadata& metadata) {
+SafetensorsImage::SafetensorsImage(std::span<const ArrayView> arrays) {
   // Larger elements first, so that every array is aligned to its elements.
   std::vector<ArrayView> sorted(arrays.begin(), arrays.end());
   std::ranges::stable_sort(sorted, std::ranges::greater{},
                            [](const ArrayView& array) { return size_of(array.type); });
-  const std::string header = make_header(sorted, metadata);
+  const std::string header = make_header(sorted);
   const std::uint64_t length = header.size();
-  std::vector<std::string_view> pieces{{reinterpret_cast<const char*>(&length), kLengthBytes},
-                                       header};
+  start_.assign(reinterpret_cast<const char*>(&length), kLengthBytes);
+  start_ += header;
+  pieces_.emplace_back(start_);
   for (const ArrayView& array : sorted)
-    pieces.emplace_back(static_cast<const char*>(array.data), array.bytes());
-  core::replace_file(path, pieces);
+    pieces_.emplace_back(static_cast<const char*>(array.data), array.bytes());
 }
 
 SafetensorsFile::SafetensorsFile(std::string contents, std::string path)
@@ -111,12 +107,10 @@ void SafetensorsFile::parse() {
   if (length > contents_.size() - kLengthBytes) fail("it is cut short within its header");
 
   const std::string_view text = std::string_view(contents_).substr(kLengthBytes, length);
-  const std::string_view data = std::string_view(contents_).substr(kLengthBytes + length);
+  const std::size_t data_begin = kLengthBytes + length;
+  const std::size_t data_bytes = contents_.size() - data_begin;
   for (const auto& [name, entry] : json::parse(text).get<std::map<std::string, json>>()) {
-    if (name == kMetadataKey) {
-      metadata_ = entry.get<Metadata>();
-      continue;
-    }
+    if (name == kMetadataKey) continue;
     const auto dtype = entry.at("dtype").get<std::string>();
     const auto type = std::ranges::find(kTypeNames, dtype, &TypeName::name);
     if (type == kTypeNames.end()) fail(fmt::format("'{}' has the unknown type {}", name, dtype));
@@ -126,30 +120,29 @@ void SafetensorsFile::parse() {
           fail(fmt::format("a number in the {} of '{}' is negative or not whole", key, name));
     const auto shape = entry.at("shape").get<std::vector<std::size_t>>();
     const auto [begin, end] = entry.at("data_offsets").get<std::array<std::size_t, 2>>();
-    if (begin > end || end > data.size())
+    if (begin > end || end > data_bytes)
       fail(fmt::format("'{}' lies beyond the end; the file is cut short", name));
     if (bytes_of(type->type, shape) != end - begin)
       fail(fmt::format("the shape of '{}' does not fit its {} bytes", name, end - begin));
-    arrays_[name] = {type->type, shape, data.substr(begin, end - begin)};
+    arrays_[name] = {type->type, shape, data_begin + begin, end - begin};
   }
-  check_coverage(data.size());
+  check_coverage(data_begin);
 }
 
 /// In the order of their offsets, each array must begin where the one before it ends.
-void SafetensorsFile::check_coverage(std::size_t data_bytes) const {
-  std::vector<std::pair<const char*, const char*>> ranges;
-  for (const auto& [name, array] : arrays_)
-    ranges.emplace_back(array.bytes.data(), array.bytes.data() + array.bytes.size());
+void SafetensorsFile::check_coverage(std::size_t data_begin) const {
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  for (const auto& [name, array] : arrays_) ranges.emplace_back(array.offset, array.bytes);
   std::ranges::sort(ranges);
-  const char* position = contents_.data() + contents_.size() - data_bytes;
-  for (const auto& [begin, end] : ranges) {
-    if (begin != position) fail("its arrays overlap or leave a gap");
-    position = end;
+  std::size_t position = data_begin;
+  for (const auto& [offset, bytes] : ranges) {
+    if (offset != position) fail("its arrays overlap or leave a gap");
+    position += bytes;
   }
-  if (position != contents_.data() + contents_.size()) fail("there are bytes after the last array");
+  if (position != contents_.size()) fail("there are bytes after the last array");
 }
 
-void SafetensorsFile::copy_to(std::span<const ArrayView> arrays) const {
+void SafetensorsFile::check_holds(std::span<const ArrayView> arrays) const {
   std::map<std::string, Array> left = arrays_;
   for (const ArrayView& array : arrays) {
     const auto found = left.extract(array.name);
@@ -164,10 +157,6 @@ void SafetensorsFile::copy_to(std::span<const ArrayView> arrays) const {
   if (!left.empty())
     throw Error(ErrorCode::usage, fmt::format("'{}' holds '{}', for which there is no use here",
                                               path_, left.begin()->first));
-  for (const ArrayView& array : arrays) {
-    const std::string_view bytes = arrays_.at(array.name).bytes;
-    if (!bytes.empty()) std::memcpy(array.data, bytes.data(), bytes.size());
-  }
 }
 
 void SafetensorsFile::fail(std::string_view what) const {

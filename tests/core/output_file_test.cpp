@@ -1,81 +1,24 @@
 #include "core/output_file.hpp"
 
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdarg>
 #include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "support/expect_error.hpp"
+#include "support/file_faults.hpp"
 #include "support/temporary_folder.hpp"
-
-namespace {
-
-/// Makes the n-th call (from 0) of one system call by this thread fail with `error`, or, for
-/// write(), with error 0, take one byte only.
-struct Fault {
-  std::string call;
-  int countdown = 0;
-  int error = 0;
-};
-thread_local Fault* fault = nullptr;
-
-bool strikes(const char* call) {
-  return fault != nullptr && fault->call == call && fault->countdown-- == 0;
-}
-
-template <class Function>
-Function next(const char* name) {
-  return reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
-}  // namespace
-
-// These take the place of the C library's in this whole program.
-extern "C" {
-int open(const char* path, int flags, ...) {
-  va_list arguments;
-  va_start(arguments, flags);
-  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
-  va_end(arguments);
-  if (strikes("open")) return errno = fault->error, -1;
-  return next<int (*)(const char*, int, ...)>("open")(path, flags, mode);
-}
-ssize_t write(int descriptor, const void* bytes, size_t count) {
-  static const auto real = next<ssize_t (*)(int, const void*, size_t)>("write");
-  if (!strikes("write")) return real(descriptor, bytes, count);
-  if (fault->error == 0) return real(descriptor, bytes, 1);
-  errno = fault->error;
-  return -1;
-}
-int fsync(int descriptor) {
-  if (strikes("fsync")) return errno = fault->error, -1;
-  return next<int (*)(int)>("fsync")(descriptor);
-}
-int close(int descriptor) {
-  static const auto real = next<int (*)(int)>("close");
-  const bool struck = strikes("close");
-  const int result = real(descriptor);
-  return struck ? (errno = fault->error, -1) : result;
-}
-int rename(const char* from, const char* to) noexcept {
-  if (strikes("rename")) return errno = fault->error, -1;
-  return next<int (*)(const char*, const char*)>("rename")(from, to);
-}
-}
 
 namespace rondo::core {
 namespace {
 
 using rondo::testing::expect_error;
+using rondo::testing::FileFaults;
 using rondo::testing::read_file;
 using rondo::testing::TemporaryFolder;
 
@@ -85,17 +28,15 @@ class ReplaceFile : public ::testing::Test {
     const std::string_view pieces[] = {"new ", "contents"};
     replace_file(path_, pieces);
   }
-  void replace_with(Fault injected) {
-    fault = &injected;
+  void replace_with(const FileFaults::Fault& fault) {
+    faults_.strike(fault);
     try {
       replace();
     } catch (...) {
-      fault = nullptr;
-      EXPECT_LT(injected.countdown, 0) << "the fault never struck";
+      EXPECT_EQ(faults_.struck(), fault.call);
       throw;
     }
-    fault = nullptr;
-    EXPECT_LT(injected.countdown, 0) << "the fault never struck";
+    EXPECT_EQ(faults_.struck(), fault.call);
   }
   void expect_untouched() {
     EXPECT_EQ(read_file(path_), "old");
@@ -103,6 +44,7 @@ class ReplaceFile : public ::testing::Test {
   }
 
   TemporaryFolder folder_;
+  FileFaults faults_{folder_.path()};
   std::string path_ = folder_.write("f", "old");
 };
 
@@ -122,17 +64,18 @@ TEST_F(ReplaceFile, WorksWithoutAnOldFileOrAFolderInTheName) {
 }
 
 TEST_F(ReplaceFile, ReportsAFaultInAnySystemCallAndKeepsTheOld) {
-  const Fault faults[] = {{"open", 0, EACCES},  {"write", 0, ENOSPC}, {"write", 1, EDQUOT},
-                          {"write", 1, EIO},    {"fsync", 0, EIO},    {"close", 0, ENOSPC},
-                          {"rename", 0, EACCES}};
-  for (const Fault& injected : faults) {
+  const FileFaults::Fault faults[] = {
+      {"open", 0, EACCES}, {"write", 0, ENOSPC}, {"write", 1, EDQUOT}, {"write", 1, EIO},
+      {"fsync", 0, EIO},   {"close", 0, ENOSPC}, {"rename", 0, EACCES}};
+  for (const FileFaults::Fault& injected : faults) {
     expect_error(ErrorCode::system, {path_}, [&] { replace_with(injected); });
     expect_untouched();
   }
 }
 
 TEST_F(ReplaceFile, SaysWhenOnlyTheFolderCannotBeSynced) {
-  for (const Fault& injected : {Fault{"open", 1, EMFILE}, Fault{"fsync", 1, EIO}}) {
+  for (const auto& injected :
+       {FileFaults::Fault{"open", 1, EMFILE}, FileFaults::Fault{"fsync", 1, EIO}}) {
     expect_error(ErrorCode::system, {"sync the directory", path_}, [&] { replace_with(injected); });
     EXPECT_EQ(read_file(path_), "new contents");
   }

@@ -33,14 +33,20 @@ def rows(count, seed=1):
         yield f"{x:.6f},{z:.6f},{kind},{target:.6f}"
 
 
-def arrays_and_metadata(path):
-    """A safetensors file, without a library: the data by name, and the metadata."""
-    contents = pathlib.Path(path).read_bytes()
+def newest(folder):
+    """The newest checkpoint in a folder, without a library: the arrays by name, and the manifest but
+    for what tells one file from another."""
+    manifests = pathlib.Path(folder).glob("checkpoint-*.json")
+    path = max(manifests, key=lambda name: int(name.stem.split("-")[1]))
+    manifest = json.loads(path.read_text())
+    for key in ("crc32", "notes"):
+        del manifest[key]
+    contents = (pathlib.Path(folder) / manifest.pop("file")["name"]).read_bytes()
     (length,) = struct.unpack("<Q", contents[:8])
-    header = json.loads(contents[8:8 + length])
-    metadata = header.pop("__metadata__")
     data = contents[8 + length:]
-    return {name: data[slice(*entry["data_offsets"])] for name, entry in header.items()}, metadata
+    arrays = {name: data[slice(*entry["data_offsets"])]
+              for name, entry in json.loads(contents[8:8 + length]).items()}
+    return arrays, manifest
 
 
 class TrainLinear(unittest.TestCase):
@@ -246,16 +252,14 @@ class BadInput(TrainLinear):
         self.assertEqual(len(re.findall("rank 1: .*differs from rank 0", job.stdout)), 1, job.stdout)
 
     def test_places_that_cannot_be_written(self):
-        self.refuse("absent/m.safetensors.*No such file",
-                    *self.small("--checkpoint", self.path("absent/m.safetensors")))
-        self.refuse("not a regular file", *self.small("--checkpoint", "/dev/null"))
+        self.refuse("/dev/null.*Not a directory", *self.small("--checkpoint", "/dev/null/saved"))
         self.refuse("/dev/full.*No space left", *self.small("--metrics", "/dev/full"))
 
     def test_a_learning_rate_that_diverges(self):
         self.refuse("not finite.*lower --lr", *self.small("--lr", 1e6, "--epochs", 20))
 
     def test_checkpoints(self):
-        checkpoint = self.path("m.safetensors")
+        checkpoint = self.path("saved")
         self.train(2, *self.small("--epochs", 2, "--checkpoint", checkpoint))
         for option, value, pattern in [("--batch-size", 8, "batch-size was 16 and is 8 now"),
                                        ("--optimizer", "adam", "optimizer was sgd and is adam"),
@@ -269,9 +273,9 @@ class BadInput(TrainLinear):
         other = self.write("other.csv", "\n".join(rows(203, seed=2)))
         self.refuse("data fingerprint was", "--data", other, "--target", "y", "--batch-size", 16,
                     "--epochs", 2, "--resume", checkpoint)
-        whole = pathlib.Path(checkpoint).read_bytes()
-        for text in (b"", whole[:-1], whole + b"x", b"garbage" * 100):
-            self.refuse("cannot be used", *self.small("--resume", self.write("bad", text)))
+        for path in pathlib.Path(checkpoint).glob("*.safetensors"):
+            path.write_bytes(path.read_bytes()[:-1])
+        self.refuse("checkpoint-2.safetensors' cannot be used", *self.small("--resume", checkpoint))
         self.refuse("No such file", *self.small("--resume", self.path("absent")))
 
 
@@ -279,12 +283,12 @@ class Resume(TrainLinear):
     """A resumed run is the one that was not interrupted, bit for bit."""
 
     def compare(self, ranks, stop, *options):
-        whole, parts = self.path("whole.safetensors"), self.path("parts.safetensors")
+        whole, parts = self.path("whole"), self.path("parts")
         uninterrupted = self.metrics(ranks, "--checkpoint", whole, *options)
         self.metrics(ranks, "--checkpoint", parts, "--max-steps", stop, *options)
-        self.assertNotEqual(arrays_and_metadata(parts), arrays_and_metadata(whole))
+        self.assertNotEqual(newest(parts), newest(whole))
         resumed = self.metrics(ranks, "--checkpoint", parts, "--resume", parts, *options)
-        self.assertEqual(arrays_and_metadata(parts), arrays_and_metadata(whole))
+        self.assertEqual(newest(parts), newest(whole))
         for record in uninterrupted + resumed:
             del record["samples_per_second"]
         self.assertEqual(resumed, uninterrupted)
@@ -299,15 +303,15 @@ class Resume(TrainLinear):
                                         "--weight-decay", 0.01))
 
     def test_more_epochs_at_a_constant_rate(self):
-        whole, parts = self.path("whole.safetensors"), self.path("parts.safetensors")
+        whole, parts = self.path("whole"), self.path("parts")
         options = self.small("--schedule", "constant")
         self.train(2, *options, "--epochs", 6, "--checkpoint", whole)
         self.train(2, *options, "--epochs", 2, "--checkpoint", parts)
         self.train(2, *options, "--epochs", 6, "--checkpoint", parts, "--resume", parts)
-        self.assertEqual(arrays_and_metadata(parts), arrays_and_metadata(whole))
+        self.assertEqual(newest(parts), newest(whole))
 
     def test_another_number_of_ranks_goes_on_all_the_same(self):
-        checkpoint = self.path("m.safetensors")
+        checkpoint = self.path("saved")
         options = self.small("--epochs", 4, "--dtype", "f64")
         one = self.metrics(1, *options)
         self.train(1, *options, "--max-steps", 15, "--checkpoint", checkpoint)
@@ -318,7 +322,7 @@ class Resume(TrainLinear):
             self.assertAlmostEqual(ours["loss"] / theirs["loss"], 1, delta=1e-10)
 
     def test_a_finished_run_has_nothing_left_to_do(self):
-        checkpoint = self.path("m.safetensors")
+        checkpoint = self.path("saved")
         options = self.small("--epochs", 2, "--checkpoint", checkpoint)
         first = self.train(2, *options)
         second = self.train(2, *options, "--resume", checkpoint)
@@ -328,18 +332,17 @@ class Resume(TrainLinear):
 
 class Kill(TrainLinear):
     def test_a_checkpoint_survives_being_killed_while_saving(self):
-        checkpoint = self.path("m.safetensors")
+        checkpoint = self.path("saved")
         draw = random.Random(11)
         options = [*map(str, self.small("--epochs", 100000, "--schedule", "constant",
                                         "--checkpoint", checkpoint, "--checkpoint-every", 1))]
         steps = [0]
-        for attempt in range(8):
+        for attempt in range(5):
             resume = ["--resume", checkpoint] if steps[-1] else []
             job = subprocess.Popen([PROGRAM, *options, *resume], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            before = os.stat(checkpoint).st_mtime_ns if resume else None
             deadline = time.monotonic() + 60
-            while not os.path.exists(checkpoint) or os.stat(checkpoint).st_mtime_ns == before:
+            while not self.step_saved(checkpoint) > steps[-1]:
                 self.assertIsNone(job.poll(), job.stderr.read() if job.poll() else "")
                 self.assertLess(time.monotonic(), deadline)
                 time.sleep(0.001)
@@ -347,8 +350,15 @@ class Kill(TrainLinear):
             job.send_signal(signal.SIGKILL)
             job.wait()
             job.stderr.close()
-            steps.append(int(arrays_and_metadata(checkpoint)[1]["step"]))
+            steps.append(self.step_saved(checkpoint))
             self.assertGreater(steps[-1], steps[-2])
+
+    def step_saved(self, folder):
+        """The step of the newest checkpoint; 0: there is none, or it is being removed."""
+        try:
+            return newest(folder)[1]["step"]
+        except (ValueError, FileNotFoundError):
+            return 0
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
 #include <rondo/train/checkpoint.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <numeric>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "support/expect_error.hpp"
+#include "support/file_faults.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_communicators.hpp"
 
@@ -16,260 +20,305 @@ namespace {
 
 using rondo::testing::errors_of_communicators;
 using rondo::testing::expect_error;
+using rondo::testing::FileFaults;
 using rondo::testing::read_file;
 using rondo::testing::run_communicators;
 using rondo::testing::TemporaryFolder;
 
-/// What a small training would save.
-struct State {
-  std::vector<float> weight = std::vector<float>(6);
-  double loss = 0;
-  std::int64_t step = 0;
-
-  explicit State(float first) {
-    std::iota(weight.begin(), weight.end(), first);
-    loss = first / 3;
-    step = static_cast<std::int64_t>(first);
-  }
-  std::vector<ArrayView> views() {
-    return {{"weight", DataType::float32, {2, 3}, weight.data()},
-            {"loss", DataType::float64, {}, &loss},
-            {"empty", DataType::int8, {0, 4}, nullptr},
-            {"step", DataType::int64, {}, &step}};
-  }
-  friend bool operator==(const State&, const State&) = default;
-};
-
-const Position kPosition{.epoch = 3, .batch = 7, .step = 1000, .loss_sum = 0.1, .samples = 70};
 const Settings kSettings{{"batch-size", "64"}, {"optimizer", "adam"}};
 
-class Checkpoint : public ::testing::Test {
+/// What a small training would save at a step.
+struct Model {
+  std::vector<float> weight = std::vector<float>(6);
+  double rate = 0;
+  std::int64_t step = 0;
+
+  explicit Model(std::int64_t at) : rate(static_cast<double>(at) / 3), step(at) {
+    std::iota(weight.begin(), weight.end(), static_cast<float>(at));
+  }
+  TrainingState state(const Settings& settings = kSettings) {
+    return {.settings = settings,
+            .notes = {{"ranks", "3"}},
+            .arrays = {{"weight", DataType::float32, {2, 3}, weight.data()},
+                       {"rate", DataType::float64, {}, &rate},
+                       {"empty", DataType::int8, {0, 4}, nullptr},
+                       {"step", DataType::int64, {}, &step}}};
+  }
+  Position position() const {
+    return {.epoch = 3, .batch = 7, .step = std::uint64_t(step), .loss_sum = rate, .samples = 70};
+  }
+  friend bool operator==(const Model&, const Model&) = default;
+};
+
+class Checkpoints : public ::testing::Test {
  protected:
-  void save(int ranks = 1) {
+  /// Saves one checkpoint for each step.
+  void save(const std::vector<std::int64_t>& steps, std::size_t keep = 3, int ranks = 1) {
     run_communicators(ranks, [&](Communicator& communicator) {
-      State state(communicator.rank() == 0 ? 1.0F : 9.0F);
-      save_checkpoint(communicator, path_, kPosition, kSettings, state.views());
+      Checkpointer checkpointer(communicator, path_, keep);
+      for (const std::int64_t step : steps) {
+        Model model(communicator.rank() == 0 ? step : -1);
+        checkpointer.save(model.position(), model.state());
+        model = Model(-2);  // training goes on at once
+      }
+      checkpointer.finish();
     });
   }
 
-  /// Expects every rank to refuse to load, and to leave its state alone.
-  void expect_refused(ErrorCode code, const std::vector<std::string>& parts,
-                      const Settings& settings = kSettings) {
-    const auto errors = errors_of_communicators(3, [&](Communicator& communicator) {
-      State state(5);
-      try {
-        load_checkpoint(communicator, path_, settings, state.views());
-      } catch (...) {
-        EXPECT_EQ(state, State(5));
-        throw;
-      }
+  /// The step of the newest whole checkpoint, whose contents must be those of this step.
+  std::int64_t load(int ranks = 1) {
+    std::int64_t step = -1;
+    run_communicators(ranks, [&](Communicator& communicator) {
+      Model model(5000);
+      const Position position = load_checkpoint(communicator, path_, model.state());
+      EXPECT_EQ(model, Model(model.step));
+      EXPECT_EQ(position, model.position());
+      if (communicator.rank() == 0) step = model.step;
     });
-    for (const std::exception_ptr& error : errors) {
+    return step;
+  }
+
+  /// Expects every rank to refuse to load, and to leave its arrays alone.
+  void expect_refused(
+      ErrorCode code, const std::vector<std::string>& parts,
+      const std::function<void(TrainingState&)>& change = [](TrainingState&) {}) {
+    for (const std::exception_ptr& error : errors_of_communicators(3, [&](Communicator& ranks) {
+           Model model(5);
+           TrainingState state = model.state();
+           change(state);
+           try {
+             load_checkpoint(ranks, path_, state);
+           } catch (...) {
+             EXPECT_EQ(model, Model(5));
+             throw;
+           }
+         })) {
       ASSERT_NE(error, nullptr) << parts.front();
       expect_error(code, parts, [&] { std::rethrow_exception(error); });
     }
   }
 
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  void write(const std::string& name, std::string_view contents) const {
+    folder_.write("saved/" + name, contents);
+  }
+
   TemporaryFolder folder_;
-  std::string path_ = folder_.path("model.safetensors");
+  FileFaults faults_{folder_.path()};
+  std::string path_ = folder_.path("saved");
 };
 
-TEST_F(Checkpoint, GivesEveryRankWhatRankZeroSaved) {
-  save(2);
-  run_communicators(3, [&](Communicator& communicator) {
-    State state(5);
-    EXPECT_EQ(load_checkpoint(communicator, path_, kSettings, state.views()), kPosition);
-    EXPECT_EQ(state, State(1));
+TEST_F(Checkpoints, GiveEveryRankWhatRankZeroSaved) {
+  save({1000}, 3, 2);
+  EXPECT_EQ(load(3), 1000);
+}
+
+TEST_F(Checkpoints, AreKeptAsManyAsWanted) {
+  save({10, 20, 30, 25}, 2);
+  EXPECT_EQ(files(), (std::vector<std::string>{"checkpoint-3.json", "checkpoint-3.safetensors",
+                                               "checkpoint-4.json", "checkpoint-4.safetensors"}));
+  EXPECT_EQ(load(), 25) << "the newest is the one that was saved last";
+  save({40}, 1);
+  EXPECT_EQ(files(), (std::vector<std::string>{"checkpoint-5.json", "checkpoint-5.safetensors"}));
+  run_communicators(1, [&](Communicator& communicator) {
+    expect_error(ErrorCode::usage, {"at least one"}, [&] { Checkpointer(communicator, path_, 0); });
   });
 }
 
-TEST_F(Checkpoint, KeepsEveryBitOfTheLoss) {
+TEST_F(Checkpoints, KeepEveryBitOfTheLoss) {
   for (const double loss :
        {1.0 / 3.0, 1e-310, -0.0, 1.7976931348623157e308, std::numeric_limits<double>::infinity()})
     run_communicators(1, [&](Communicator& communicator) {
-      State state(1);
-      Position position = kPosition;
-      position.loss_sum = loss;
-      save_checkpoint(communicator, path_, position, kSettings, state.views());
-      const Position loaded = load_checkpoint(communicator, path_, kSettings, state.views());
+      Model model(1);
+      Checkpointer checkpointer(communicator, path_);
+      checkpointer.save({.loss_sum = loss}, model.state());
+      checkpointer.finish();
+      const Position loaded = load_checkpoint(communicator, path_, model.state());
       EXPECT_EQ(std::memcmp(&loaded.loss_sum, &loss, sizeof loss), 0);
     });
 }
 
-TEST_F(Checkpoint, ReplacesAnOlderOneAndLeavesNothingElse) {
-  folder_.write("model.safetensors", "old");
-  save();
-  run_communicators(1, [&](Communicator& communicator) {
-    State state(5);
-    load_checkpoint(communicator, path_, kSettings, state.views());
-  });
-  EXPECT_FALSE(std::filesystem::exists(path_ + ".tmp"));
-}
-
-TEST_F(Checkpoint, IsLaidOutAsSafetensorsSays) {
-  save();
-  const std::string bytes = read_file(path_);
-  std::uint64_t header = 0;
-  std::memcpy(&header, bytes.data(), 8);
-  EXPECT_EQ(header % 8, 0U);
-  EXPECT_EQ(bytes[8], '{');
-  EXPECT_EQ(bytes.size(), 8 + header + 8 + 8 + 24);
-  const std::string text = bytes.substr(8, header);
-  EXPECT_NE(text.find(R"("weight":{"data_offsets":[16,40],"dtype":"F32","shape":[2,3]})"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find(R"("loss":{"data_offsets":[0,8],"dtype":"F64","shape":[]})"),
-            std::string::npos)
-      << text;
-}
-
-TEST_F(Checkpoint, OfOtherSettingsIsRefusedNamingThem) {
-  save();
+TEST_F(Checkpoints, OfOtherSettingsAreRefusedNamingThem) {
+  save({1});
   expect_refused(ErrorCode::usage,
                  {"batch-size was 64 and is 32 now", "nesterov was not set and is on now"},
-                 {{"batch-size", "32"}, {"optimizer", "adam"}, {"nesterov", "on"}});
+                 [](TrainingState& state) {
+                   state.settings["batch-size"] = "32";
+                   state.settings["nesterov"] = "on";
+                 });
   expect_refused(ErrorCode::usage, {"optimizer was adam and is not set now"},
-                 {{"batch-size", "64"}});
+                 [](TrainingState& state) { state.settings.erase("optimizer"); });
 }
 
-TEST_F(Checkpoint, OfAnotherModelIsRefused) {
-  const auto save_with = [&](const std::vector<ArrayView>& views) {
-    run_communicators(1, [&](Communicator& communicator) {
-      save_checkpoint(communicator, path_, kPosition, kSettings, views);
+TEST_F(Checkpoints, OfAnotherModelAreRefused) {
+  save({1});
+  expect_refused(ErrorCode::usage, {"'weight'", "float32 [2, 3]", "float32 [3, 2] is needed"},
+                 [](TrainingState& state) {
+                   state.arrays[0].shape = {3, 2};
+                 });
+  expect_refused(ErrorCode::usage, {"'step'", "no use"},
+                 [](TrainingState& state) { state.arrays.pop_back(); });
+}
+
+TEST_F(Checkpoints, ThatRanksWantDifferentlyAreRefused) {
+  save({1});
+  for (const std::exception_ptr& error : errors_of_communicators(3, [&](Communicator& ranks) {
+         Model model(5);
+         load_checkpoint(ranks, path_, model.state(ranks.rank() == 1 ? Settings{} : kSettings));
+       }))
+    expect_error(ErrorCode::mismatch, {"rank 1"}, [&] { std::rethrow_exception(error); });
+}
+
+TEST_F(Checkpoints, ThatAreNotThereAreNamed) {
+  expect_refused(ErrorCode::system, {"saved", "No such file"});
+  std::filesystem::create_directory(path_);
+  write("checkpoint-5.safetensors", "without its manifest");
+  expect_refused(ErrorCode::system, {"no checkpoint in", "saved"});
+  path_ = folder_.write("file", "");
+  expect_refused(ErrorCode::system, {"file", "Not a directory"});
+}
+
+// ── Damage
+
+TEST_F(Checkpoints, ThatAreDamagedAreNamedAndPassedOver) {
+  save({10, 20, 30});
+  write("checkpoint-3.safetensors", read_file(file("checkpoint-3.safetensors")).substr(1));
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(load(2), 20);
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  for (const char* part :
+       {"warning", "checkpoint-3.safetensors' cannot be used", "checkpoint-2.json', of step 20"})
+    EXPECT_NE(warning.find(part), std::string::npos) << warning;
+  EXPECT_EQ(warning.find("warning"), warning.rfind("warning")) << "said once";
+
+  save({40});
+  EXPECT_EQ(load(), 40);
+}
+
+TEST_F(Checkpoints, AreRefusedForAnyDamage) {
+  save({1});
+  for (const char* name : {"checkpoint-1.json", "checkpoint-1.safetensors"}) {
+    const std::string whole = read_file(file(name));
+    const auto refused_as = [&](const std::string& contents) {
+      write(name, contents);
+      expect_refused(ErrorCode::corrupt_file, {name, "cannot be used"});
+    };
+    refused_as("");
+    refused_as(whole + "x");
+    for (std::size_t i = 0; i < whole.size(); i += 11) {
+      std::string bytes = whole;
+      bytes[i] ^= 4;
+      const bool blank = std::isspace(whole[i]) != 0 && std::isspace(bytes[i]) != 0;
+      if (!blank) refused_as(bytes);
+      if (i % 5 == 0) refused_as(whole.substr(0, i));
+    }
+    write(name, whole);
+  }
+  std::filesystem::remove(file("checkpoint-1.safetensors"));
+  expect_refused(ErrorCode::corrupt_file, {"checkpoint-1.safetensors", "it is missing"});
+}
+
+TEST_F(Checkpoints, OfAnotherVersionAreRefused) {
+  save({1});
+  std::string text = read_file(file("checkpoint-1.json"));
+  text.replace(text.find("rondo checkpoint 2"), 18, "rondo checkpoint 3");
+  write("checkpoint-1.json", text);
+  expect_refused(ErrorCode::corrupt_file, {"another version of Rondo"});
+}
+
+// ── Failures to save
+
+TEST_F(Checkpoints, ThatCannotBeWrittenAnywhereFailAtOnce) {
+  folder_.write("file", "");
+  for (const char* name : {"file", "file/below"}) {
+    path_ = folder_.path(name);
+    for (const std::exception_ptr& error : errors_of_communicators(
+             3, [&](Communicator& communicator) { Checkpointer(communicator, path_); }))
+      expect_error(ErrorCode::system, {path_.substr(0, path_.find("file") + 4), "Not a directory"},
+                   [&] { std::rethrow_exception(error); });
+  }
+}
+
+TEST_F(Checkpoints, SweepWhatAKilledSaveLeft) {
+  save({10});
+  write("checkpoint-2.safetensors", "no manifest");
+  write("checkpoint-3.json.tmp", "half of one");
+  write("notes.txt", "somebody's own");
+  save({20});
+  EXPECT_EQ(files(), (std::vector<std::string>{"checkpoint-1.json", "checkpoint-1.safetensors",
+                                               "checkpoint-2.json", "checkpoint-2.safetensors",
+                                               "notes.txt"}));
+}
+
+/// Saves step 20 over step 10 with a fault; whether it struck. Both ranks must be told, nothing but
+/// whole checkpoints be left, and the next save succeed.
+class CheckpointFaults : public Checkpoints {
+ protected:
+  bool strike(const FileFaults::Fault& fault) {
+    path_ = folder_.path(fmt::format("saved-{}", count_++));
+    save({10});
+    faults_.strike(fault);
+    const auto errors = errors_of_communicators(2, [&](Communicator& communicator) {
+      Checkpointer checkpointer(communicator, path_, 1);
+      Model model(20);
+      checkpointer.save(model.position(), model.state());
+      checkpointer.finish();
     });
-  };
-  State state(1);
-  auto views = state.views();
-  views[0].shape = {3, 2};
-  save_with(views);
-  expect_refused(ErrorCode::usage, {"'weight'", "float32 [3, 2]", "float32 [2, 3] is needed"});
-  views = state.views();
-  views[1].type = DataType::int64;
-  save_with(views);
-  expect_refused(ErrorCode::usage, {"'loss'", "int64 []", "float64 []"});
-  views = state.views();
-  views.pop_back();
-  save_with(views);
-  expect_refused(ErrorCode::usage, {"no array 'step'"});
-  views = state.views();
-  views.push_back({"more", DataType::float64, {}, &state.loss});
-  save_with(views);
-  expect_refused(ErrorCode::usage, {"'more'", "no use"});
+    faults_.stop_striking();
+    const std::string struck = faults_.struck();
+    const std::string where = fmt::format("call {}, {}, error {}", fault.n, struck, fault.error);
+    const bool harmless = fault.error == 0 || fault.error == EINTR || struck.empty();
+    for (const std::exception_ptr& error : errors) {
+      EXPECT_EQ(error == nullptr, harmless) << where;
+      if (error) expect_error(ErrorCode::system, {path_}, [&] { std::rethrow_exception(error); });
+    }
+    const std::int64_t loaded = load();
+    EXPECT_TRUE(loaded == 20 || (!harmless && loaded == 10)) << where << ": step " << loaded;
+    for (const std::string& name : files())
+      EXPECT_TRUE(struck == "unlink" || !name.ends_with(".tmp")) << where;
+    save({30}, 1);
+    EXPECT_EQ(load(), 30) << where;
+    EXPECT_EQ(files().size(), 2U) << where;
+    return !struck.empty();
+  }
+
+ private:
+  int count_ = 0;
+};
+
+TEST_F(CheckpointFaults, OfEverySystemCallAreReportedAndLeaveTheOldOrTheNew) {
+  int n = 0;
+  while (strike({"", n, ENOSPC})) ++n;
+  EXPECT_GE(n, 20) << "the calls of a save";
 }
 
-TEST_F(Checkpoint, RefusesTwoArraysOfOneName) {
-  run_communicators(1, [&](Communicator& communicator) {
-    State state(1);
-    auto views = state.views();
-    views[1].name = "weight";
-    expect_error(ErrorCode::usage, {"'weight'"},
-                 [&] { save_checkpoint(communicator, path_, kPosition, kSettings, views); });
-    EXPECT_FALSE(std::filesystem::exists(path_));
-  });
-}
-
-TEST_F(Checkpoint, CutShortAnywhereIsRefused) {
-  save();
-  const std::string whole = read_file(path_);
-  for (std::size_t length = 0; length < whole.size(); length += length < 20 ? 1 : 13) {
-    folder_.write("model.safetensors", std::string_view(whole).substr(0, length));
-    expect_refused(ErrorCode::corrupt_file, {"model.safetensors", "cannot be used"});
+TEST_F(CheckpointFaults, ThatAreNoneAreNotReported) {
+  for (const int error : {EINTR, 0}) {
+    int n = 0;
+    while (strike({"write", n, error})) ++n;
+    EXPECT_GE(n, 3);
   }
 }
 
-TEST_F(Checkpoint, WithBytesAfterItsEndIsRefused) {
-  save();
-  folder_.write("model.safetensors", read_file(path_) + "x");
-  expect_refused(ErrorCode::corrupt_file, {"after the last array"});
-}
-
-/// Replaces the header by another of any length.
-std::string with_header(const std::string& bytes, const std::string& header) {
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), 8);
-  const std::uint64_t now = header.size();
-  return std::string(reinterpret_cast<const char*>(&now), 8) + header + bytes.substr(8 + length);
-}
-
-TEST_F(Checkpoint, WithAnImpossibleHeaderIsRefused) {
-  save();
-  const std::string whole = read_file(path_);
-  const auto entry = [](const std::string& dtype, const std::string& shape,
-                        const std::string& offsets) {
-    return R"({"a":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" +
-           offsets + "}}";
-  };
-  const std::vector<std::pair<std::string, std::string>> headers{
-      {"", "header"},
-      {"{", "header"},
-      {"[]", "header"},
-      {"{} {}", "header"},
-      {R"({"a":7})", "header"},
-      {R"({"a":{}})", "header"},
-      {R"({"__metadata__":{"step":5}})", "header"},
-      {entry("F33", "[10]", "[0,40]"), "unknown type F33"},
-      {entry("F32", "[-10]", "[0,40]"), "negative or not whole"},
-      {entry("F32", "[10.0]", "[0,40]"), "negative or not whole"},
-      {entry("F32", "[10]", "[0]"), "header"},
-      {entry("F32", "[10]", "[40,0]"), "beyond the end"},
-      {entry("F32", "[11]", "[0,44]"), "beyond the end"},
-      {entry("F32", "[9]", "[0,40]"), "shape of 'a'"},
-      {entry("F32", "[4611686018427387914]", "[0,40]"), "shape of 'a'"},
-      {entry("F32", "[9]", "[4,40]"), "overlap or leave a gap"},
-      {entry("F32", "[9]", "[0,36]"), "after the last array"},
-      {"{}", "after the last array"},
-      {R"({"a":{"dtype":"F64","shape":[3],"data_offsets":[0,24]},)"
-       R"("b":{"dtype":"F64","shape":[3],"data_offsets":[16,40]}})",
-       "overlap or leave a gap"},
-  };
-  for (const auto& [header, part] : headers) {
-    folder_.write("model.safetensors", with_header(whole, header));
-    expect_refused(ErrorCode::corrupt_file, {"model.safetensors", part});
-  }
-}
-
-TEST_F(Checkpoint, WithAnImpossibleHeaderLengthIsRefused) {
-  save();
-  std::string bytes = read_file(path_);
-  for (const std::uint64_t length : {std::uint64_t{99'999'999}, ~std::uint64_t{0}}) {
-    std::memcpy(bytes.data(), &length, 8);
-    folder_.write("model.safetensors", bytes);
-    expect_refused(ErrorCode::corrupt_file, {"cannot be used"});
-  }
-}
-
-TEST_F(Checkpoint, OfSomebodyElseIsRefused) {
-  folder_.write("model.safetensors", std::string("\2\0\0\0\0\0\0\0{}", 10));
-  expect_refused(ErrorCode::corrupt_file, {"no checkpoint of this version"});
-}
-
-TEST_F(Checkpoint, WithABrokenPositionIsRefused) {
-  save();
-  std::string bytes = read_file(path_);
-  const std::size_t place = bytes.find(R"("step":"1000")");
-  ASSERT_NE(place, std::string::npos);
-  bytes.replace(place, 13, R"("step":"10x0")");
-  folder_.write("model.safetensors", bytes);
-  expect_refused(ErrorCode::corrupt_file, {"'step'", "no number"});
-}
-
-TEST_F(Checkpoint, ThatIsNotThereIsNamedOnEveryRank) {
-  expect_refused(ErrorCode::system, {"model.safetensors", "No such file"});
-  path_ = folder_.path();
-  expect_refused(ErrorCode::system, {"Is a directory"});
-}
-
-TEST_F(Checkpoint, FailureToSaveIsThrownOnEveryRank) {
-  path_ = folder_.path("absent/model.safetensors");
-  for (const std::exception_ptr& error :
-       errors_of_communicators(3, [&](Communicator& communicator) {
-         State state(1);
-         save_checkpoint(communicator, path_, kPosition, kSettings, state.views());
-       })) {
-    ASSERT_NE(error, nullptr);
-    expect_error(ErrorCode::system, {"absent/model.safetensors", "No such file"},
+TEST_F(Checkpoints, FailAtTheNextSaveOnEveryRankWhileTrainingGoesOn) {
+  for (const std::exception_ptr& error : errors_of_communicators(3, [&](Communicator& ranks) {
+         Checkpointer checkpointer(ranks, path_);
+         ranks.barrier();
+         if (ranks.rank() == 0) std::filesystem::remove_all(path_);
+         Model model(1);
+         EXPECT_NO_THROW(checkpointer.save(model.position(), model.state()));
+         ranks.barrier();
+         checkpointer.save(model.position(), model.state());
+       }))
+    expect_error(ErrorCode::system, {"saved", "No such file"},
                  [&] { std::rethrow_exception(error); });
-  }
 }
 
 }  // namespace

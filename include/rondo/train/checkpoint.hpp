@@ -1,9 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <future>
 #include <map>
-#include <span>
 #include <string>
+#include <vector>
 
 #include <rondo/communicator.hpp>
 #include <rondo/train/array.hpp>
@@ -21,20 +23,61 @@ struct Position {
   friend bool operator==(const Position&, const Position&) = default;
 };
 
-/// What must be alike for a resumed run to be the one that was interrupted: {"batch-size", "1024"}.
+/// Names and values, such as {"batch-size", "1024"}.
 using Settings = std::map<std::string, std::string>;
 
-/// Rank 0 saves position, settings and arrays (weights, optimizer state) as a safetensors file,
-/// which replaces the one at `path` as a whole or not at all. Collective. On every rank throws
-/// Error(system), naming the file, when that fails.
-void save_checkpoint(Communicator& communicator, const std::string& path, const Position& position,
-                     const Settings& settings, std::span<const ArrayView> arrays);
+/// What a checkpoint holds of a training beside its position: all that its next step depends on.
+struct TrainingState {
+  Settings settings;              ///< a resumed run must share them
+  Settings notes;                 ///< kept with the rest, but not compared: {"ranks", "4"}
+  std::vector<ArrayView> arrays;  ///< weights, optimizer state: alike on all ranks
+};
 
-/// Fills `arrays` on every rank from the file that rank 0 reads, and returns its position.
-/// Collective. Throws Error(system) when it cannot be read, Error(corrupt_file) when it is damaged,
-/// and Error(usage) naming what differs when its settings or arrays are not those given; `arrays`
-/// are then untouched.
-Position load_checkpoint(Communicator& communicator, const std::string& path,
-                         const Settings& settings, std::span<const ArrayView> arrays);
+/// Saves checkpoints into a folder, while training goes on.
+///
+/// Checkpoint n is two files, written by rank 0:
+///   checkpoint-n.safetensors   the arrays
+///   checkpoint-n.json          position, settings, notes, and the size and CRC-32 of the other
+/// Each is written under another name, synced and renamed, the .json last: a checkpoint is there
+/// as a whole or not at all, whatever happens meanwhile.
+///
+/// All calls are collective, but for the destructor. Not thread-safe.
+class Checkpointer {
+ public:
+  /// Saves into `folder`, which is made if need be; of all checkpoints in it, the newest `keep` are
+  /// kept. Throws Error(usage) if that is 0, Error(system) on every rank if nothing can be written
+  /// there.
+  Checkpointer(Communicator& communicator, std::string folder, std::size_t keep = 3);
+  Checkpointer(const Checkpointer&) = delete;
+  Checkpointer& operator=(const Checkpointer&) = delete;
+  /// Waits for what is being saved; an error is logged.
+  ~Checkpointer();
+
+  /// Copies the state on rank 0, from where a thread saves it. Waits for the save before, and
+  /// throws on every rank what that failed with, naming the file.
+  void save(const Position& position, const TrainingState& state);
+
+  /// Returns when everything is on the disk. Throws as save() does.
+  void finish();
+
+ private:
+  void wait();
+
+  Communicator& communicator_;
+  std::string folder_;
+  std::size_t keep_;
+  std::vector<std::byte> snapshot_;  // rank 0: what the thread saves, or saved last
+  std::future<void> saving_;         // rank 0; empty: nothing is under way
+};
+
+/// Fills the arrays of `state` on every rank from the newest checkpoint that rank 0 finds in
+/// `folder`, and returns its position. A damaged one is passed over for the one before, with a
+/// warning that names it. Collective. The number of ranks may be another than when it was saved.
+///
+/// Throws, on every rank and with the arrays untouched: Error(system) when there is no checkpoint,
+/// or one cannot be read; Error(corrupt_file) when all are damaged; Error(usage) naming what
+/// differs when its settings or arrays are not those of `state`.
+Position load_checkpoint(Communicator& communicator, const std::string& folder,
+                         const TrainingState& state);
 
 }  // namespace rondo::train
