@@ -1,11 +1,20 @@
 #include <rondo/train/checkpoint.hpp>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <thread>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -14,6 +23,7 @@
 #include "support/file_faults.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_communicators.hpp"
+#include "train/checkpoint_folder.hpp"
 
 namespace rondo::train {
 namespace {
@@ -63,6 +73,13 @@ class Checkpoints : public ::testing::Test {
       }
       checkpointer.finish();
     });
+  }
+
+  /// The step of the newest checkpoint, which must be whole.
+  std::int64_t load_newest() {
+    const CheckpointFolder folder(path_);
+    EXPECT_NO_THROW(folder.load(folder.numbers().at(0)));
+    return load();
   }
 
   /// The step of the newest whole checkpoint, whose contents must be those of this step.
@@ -279,7 +296,7 @@ class CheckpointFaults : public Checkpoints {
       EXPECT_EQ(error == nullptr, harmless) << where;
       if (error) expect_error(ErrorCode::system, {path_}, [&] { std::rethrow_exception(error); });
     }
-    const std::int64_t loaded = load();
+    const std::int64_t loaded = load_newest();
     EXPECT_TRUE(loaded == 20 || (!harmless && loaded == 10)) << where << ": step " << loaded;
     for (const std::string& name : files())
       EXPECT_TRUE(struck == "unlink" || !name.ends_with(".tmp")) << where;
@@ -319,6 +336,71 @@ TEST_F(Checkpoints, FailAtTheNextSaveOnEveryRankWhileTrainingGoesOn) {
        }))
     expect_error(ErrorCode::system, {"saved", "No such file"},
                  [&] { std::rethrow_exception(error); });
+}
+
+// ── Kills
+
+/// A process that saves steps first, first + 1, … with a pause before each call to the system, and
+/// tells of each when it is on the disk.
+class Saver {
+ public:
+  Saver(const std::string& folder, FileFaults& faults, std::int64_t first) {
+    if (pipe(pipe_) != 0) throw std::runtime_error("no pipe");
+    child_ = fork();
+    if (child_ != 0) return;
+    faults.before_each([] { std::this_thread::sleep_for(std::chrono::microseconds(50)); });
+    try {
+      run_communicators(1, [&](Communicator& communicator) { save(communicator, folder, first); });
+    } catch (...) {
+    }
+    _exit(1);
+  }
+  /// The next step that is on the disk; empty: the process is dead.
+  std::optional<std::int64_t> next_saved() {
+    std::int64_t step = 0;
+    if (read(pipe_[0], &step, sizeof step) != sizeof step) return {};
+    return step;
+  }
+  void kill() {
+    ::kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    close(pipe_[1]);
+  }
+  ~Saver() { close(pipe_[0]); }
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+ private:
+  void save(Communicator& communicator, const std::string& folder, std::int64_t first) {
+    Checkpointer checkpointer(communicator, folder, 2);
+    for (std::int64_t step = first;; ++step) {
+      Model model(step);
+      checkpointer.save(model.position(), model.state());
+      checkpointer.finish();
+      if (::write(pipe_[1], &step, sizeof step) != sizeof step) return;
+    }
+  }
+
+  int pipe_[2];
+  pid_t child_ = 0;
+};
+
+TEST_F(Checkpoints, AreTheOldOrTheNewAfterAKillAtAnyMoment) {
+  std::mt19937 draw(std::random_device{}());
+  std::int64_t step = 0;
+  for (int kill = 0; kill < 25; ++kill) {
+    Saver saver(path_, faults_, step + 1);
+    std::int64_t saved = saver.next_saved().value_or(-1);
+    ASSERT_EQ(saved, step + 1);
+    std::this_thread::sleep_for(std::chrono::microseconds(draw() % 10'000));
+    saver.kill();
+    while (const auto next = saver.next_saved()) saved = *next;
+    step = load_newest();
+    ASSERT_GE(step, saved) << "after kill " << kill;
+    ASSERT_LE(step, saved + 1) << "after kill " << kill;
+  }
+  save({step + 1}, 2);
+  EXPECT_EQ(files().size(), 4U) << "nothing but two checkpoints";
 }
 
 }  // namespace
