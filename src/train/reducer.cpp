@@ -166,6 +166,7 @@ void GradientReducer::begin(std::uint64_t local_samples) {
   local_samples_ = local_samples;
   total_samples_ = local_samples;
   launched_ = 0;
+  finished_ = 0;
   current_ = {};
   sum_up(std::span(&total_samples_, 1), options_.collective, counting_);
   in_step_ = true;
@@ -194,8 +195,14 @@ void GradientReducer::ready(std::size_t i) {
                             entry.name));
   if (entry.callers_memory != nullptr) copy(entry.callers_memory, entry.place, entry.bytes());
   mark_ready(entry);
-  // One step of all that is under way, for where no other thread takes it.
-  static_cast<void>((launched_ == 0 ? counting_ : buckets_[launched_ - 1].request).test());
+  step_all();
+}
+
+/// One step of all that is under way, for where no other thread takes it: a request that is not
+/// over steps its whole communicator.
+void GradientReducer::step_all() {
+  if (!counting_.test()) return;
+  while (finished_ < launched_ && buckets_[finished_].request.test()) ++finished_;
 }
 
 void GradientReducer::mark_ready(Entry& entry) {

@@ -1,6 +1,7 @@
 #include <rondo/train/reducer.hpp>
 
 #include <algorithm>
+#include <barrier>
 #include <numeric>
 
 #include <fmt/core.h>
@@ -320,6 +321,34 @@ TEST(GradientReducer, BackwardDoesNotWaitForOtherRanks) {
       for (const std::size_t i : {0, 1, 2}) EXPECT_EQ(gradient_of<float>(reducer, i)[3], 1.0F);
     }
   });
+}
+
+TEST(GradientReducer, ReadyMovesWhateverIsUnderWayWhereNoThreadDoes) {
+  constexpr std::size_t kLarge = 500'000;
+  constexpr std::size_t kOthers = 2000;
+  core::Settings settings;
+  settings.progress = core::Settings::Progress::poll;
+  settings.shm = false;  // or a step would do too much
+  std::barrier<> both(2);
+  const auto errors = rondo::testing::errors_with(2, settings, [&](Communicator& communicator) {
+    GradientReducer reducer(communicator, {.bucket_bytes = 4 * kOthers, .first_bucket_bytes = 8});
+    for (std::size_t i = 0; i < kOthers; ++i)
+      reducer.add(fmt::format("p{}", i), 1, DataType::float32);
+    reducer.add("small", 2001, DataType::float32);  // over long before the large one
+    reducer.add("large", kLarge, DataType::float32);
+    reducer.begin(1);
+    for (std::size_t i = kOthers + 2; i-- > 1;) {
+      std::ranges::fill(gradient_of<float>(reducer, i), communicator.rank() == 0 ? 2.0F : 4.0F);
+      reducer.ready(i);
+      both.arrive_and_wait();
+    }
+    const auto large = gradient_of<float>(reducer, kOthers + 1);
+    EXPECT_EQ(large.front(), 3.0F);  // reduced by now
+    EXPECT_EQ(large.back(), 3.0F);
+    both.arrive_and_wait();
+    reducer.finish();
+  });
+  for (const std::exception_ptr& error : errors) EXPECT_EQ(error, nullptr);
 }
 
 TEST(GradientReducer, GivesTheSameBitsWhetherBucketsOverlapOrNot) {

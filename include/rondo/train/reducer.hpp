@@ -101,6 +101,7 @@ class GradientReducer {
   void lay_out();
   void check_agreement();
   void mark_ready(Entry& entry);
+  void step_all();
   void reduce(Bucket& bucket);
   void sum_up(Buffer data, const rondo::Options& options, Request& request);
   void wait_for(Request& request);
@@ -117,6 +118,7 @@ class GradientReducer {
   std::uint64_t total_samples_ = 0;
   Request counting_;          // of total_samples_
   std::size_t launched_ = 0;  // buckets whose reduction has begun in this step: the first so many
+  std::size_t finished_ = 0;  // of these, the first so many are known to be over
   ReducerStats current_;
   ReducerStats stats_;
 };
