@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sched.h>
-
 #include <exception>
 
 #include <fmt/core.h>
@@ -13,28 +11,16 @@ namespace rondo::engine {
 /// Marks the session as used by the calling thread.
 class Session::Hold {
  public:
-  /// Whether another caller is waited for, or refused.
-  enum class Patience : std::uint8_t { none, endless };
-
-  explicit Hold(Session& session, Patience patience = Patience::none) : session_(session) {
-    User found = User::nobody;
-    while (!session_.user_.compare_exchange_weak(found, User::caller, std::memory_order_acquire)) {
-      if (found == User::caller && patience == Patience::none)
-        throw Error(ErrorCode::usage,
-                    "two threads use one communicator at once; give each thread its own (split)");
-      found = User::nobody;
-      session_.wanted_.store(true, std::memory_order_relaxed);
-      sched_yield();  // the progress thread is soon done, and then makes way
-    }
-    if (session_.wanted_.load(std::memory_order_relaxed))
-      session_.wanted_.store(false, std::memory_order_relaxed);
+  explicit Hold(Session& session, SessionLock::Patience patience = SessionLock::Patience::none)
+      : lock_(session.lock_) {
+    lock_.lock(patience);
   }
-  ~Hold() { session_.user_.store(User::nobody, std::memory_order_release); }
+  ~Hold() { lock_.unlock(); }
   Hold(const Hold&) = delete;
   Hold& operator=(const Hold&) = delete;
 
  private:
-  Session& session_;
+  SessionLock& lock_;
 };
 
 template <class Body>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +26,7 @@
 #include "engine/operation.hpp"
 #include "engine/program_cache.hpp"
 #include "engine/progress_thread.hpp"
+#include "engine/session_lock.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::engine {
@@ -77,7 +77,6 @@ class Session {
   bool needs_all_cores() const { return needs_all_cores_; }
 
  private:
-  enum class User : int { nobody, caller, progress_thread };
   class Hold;
 
   /// With settings that are known to be alike.
@@ -151,8 +150,7 @@ class Session {
   std::vector<std::byte> packed_;
   std::uint64_t sequence_ = 0;
   std::string_view last_algorithm_;
-  std::atomic<User> user_{User::nobody};
-  std::atomic<bool> wanted_ = false;  // by a caller, while the progress thread has it
+  SessionLock lock_;
   bool watched_ = false;
   bool needs_all_cores_ = true;
   unsigned idle_steps_ = 0;

@@ -134,7 +134,7 @@ void Session::end() noexcept {
 template <class Done>
 void Session::finish_pending(Done done, Clock::time_point until,
                              std::string_view why_not_later) noexcept {
-  const Hold hold(*this, Hold::Patience::endless);
+  const Hold hold(*this, SessionLock::Patience::endless);
   try {
     if (drive(done, until)) return;
     poison(Error(ErrorCode::usage,
@@ -150,13 +150,10 @@ Activity Session::advance_if_free(bool also_if_idle) noexcept {
   const bool pending = !launches_->empty();
   if (!pending && !also_if_idle) return Activity::idle;
   const Activity otherwise = pending ? Activity::waiting : Activity::idle;
-  if (wanted_.load(std::memory_order_relaxed)) return otherwise;
-  User found = User::nobody;
-  if (!user_.compare_exchange_strong(found, User::progress_thread, std::memory_order_acquire))
-    return otherwise;
+  if (!lock_.try_lock_for_progress()) return otherwise;
   const bool moved = pending && try_step_launches();
   if (!pending) try_pump();
-  user_.store(User::nobody, std::memory_order_release);
+  lock_.unlock();
   return moved ? Activity::moving : otherwise;
 }
 
