@@ -23,9 +23,9 @@ void NodeArrival::start(const Signature& signature, std::uint64_t terms) {
   const bool again = std::exchange(terms_[entry()], terms) == terms;
   std::memcpy(written, &signature, again ? sizeof signature.sequence : sizeof signature);
   area.arrivals[entry()].digest = digest(terms, signature.sequence);
-  area.arrivals[entry()].count.store(count_, std::memory_order_release);
   conflict_.reset();
   next_ = 0;
+  arena_.raise(area.arrivals[entry()].count, count_);
 }
 
 bool NodeArrival::step() {

@@ -140,7 +140,7 @@ bool NodeCopying::others_have_left(Counter counter, std::size_t piece) {
 }
 
 void NodeCopying::tell(Counter counter, std::size_t pieces) {
-  (arena_.mine().*counter).value.store(base_ + pieces, std::memory_order_release);
+  arena_.raise((arena_.mine().*counter).value, base_ + pieces);
 }
 
 std::size_t NodeCopying::entry(std::size_t piece) const {

@@ -74,7 +74,7 @@ bool NodeDirect::step() {
     NodeArea& mine = arena_.mine();
     mine.staged.value.store(base_ + 1, std::memory_order_release);
     mine.reduced.value.store(base_ + 1, std::memory_order_release);
-    mine.fetched.value.store(base_ + 1, std::memory_order_release);
+    arena_.raise(mine.fetched.value, base_ + 1);
   }
   for (int rank = 0; rank < arena_.size(); ++rank)
     if (!arena_.has_reached(arena_.of(rank).fetched.value, base_ + 1)) return false;

@@ -20,14 +20,17 @@ void Backoff::yield_now_and_then() const {
   if (idle_ % kLooks == 0) sched_yield();
 }
 
-void Backoff::pause() {
+bool Backoff::pause_briefly(int yields) {
+  slept_ = idle_ >= spins_ + yields;
+  if (slept_) return true;
   ++idle_;
   if (idle_ < spins_)
     hwy::Pause();
-  else if (idle_ < spins_ + kYields)
-    yield_now_and_then();
   else
-    std::this_thread::sleep_for(kSleep);
+    yield_now_and_then();
+  return false;
 }
+
+void Backoff::nap() { std::this_thread::sleep_for(kSleep); }
 
 }  // namespace rondo::core

@@ -63,6 +63,9 @@ class Launches {
   /// What another rank has begun here as its operation `sequence`, where this rank has not.
   std::optional<collectives::Begun> begun_by_another(std::uint64_t sequence) const;
 
+  /// Whether all that is running waits in memory.
+  bool wait_in_memory() const;
+
   void cancel();
   /// All pending ones have failed. They are cancelled.
   void fail(const Error& error) noexcept;

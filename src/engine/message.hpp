@@ -20,6 +20,7 @@ class Message {
 
   /// True when done. Throws Error(mismatch) when the header isn't what this receiver expects.
   bool step();
+  static bool waits_in_memory() { return false; }
   bool progressed() const { return progressed_; }
   void cancel();
 

@@ -45,6 +45,10 @@ class Operation {
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
   bool progressed() const;
+  /// Whether what it waits for is a number in the node's memory, and nothing else.
+  bool waits_in_memory() const {
+    return node_ != nullptr && (data_ == Data::node || data_ == Data::none);
+  }
   void cancel();
 
   const collectives::Signature& signature() const { return signature_; }

@@ -209,6 +209,14 @@ std::unique_ptr<Session> Session::split(int color, int key) {
   });
 }
 
+/// Who waits for the node's ranks alone is woken by them.
+void Session::pause(core::Backoff& backoff, bool in_memory) {
+  if (in_memory)
+    backoff.pause_or([this] { node_->arena().sleep(); });
+  else
+    transport_->pause(backoff);
+}
+
 template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   if (work.step()) return;
@@ -219,7 +227,7 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
     if (work.progressed() || others_moved)
       backoff.reset();
     else
-      transport_->pause(backoff);
+      pause(backoff, work.waits_in_memory());
     if (backoff.look_around() || steps % 4096 == 0) {
       look_around();
       look_at(deadline, work.signature());

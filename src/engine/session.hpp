@@ -106,6 +106,7 @@ class Session {
   /// Steps `work` until it is done, the deadline passes or a peer fails.
   template <class Work>
   void finish(Work& work, std::chrono::milliseconds timeout);
+  void pause(core::Backoff& backoff, bool in_memory);
   /// Reads notices, and looks at what is pending.
   void look_around();
   /// Throws if that operation can't be done any more.

@@ -68,7 +68,7 @@ bool Session::drive(Done done, Clock::time_point until) {
     if (step_launches())
       backoff.reset();
     else
-      transport_->pause(backoff);
+      pause(backoff, launches_->wait_in_memory());
     if (backoff.look_around() || steps % 4096 == 0) look_around();
     if (until != Clock::time_point::max() && Clock::now() >= until) return done();
   }

@@ -1,8 +1,12 @@
 #include "transport/node_arena.hpp"
 
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <bit>
+#include <ctime>
 #include <new>
 #include <type_traits>
 
@@ -19,6 +23,13 @@ namespace {
 NodeArea* area_in(const SharedSegment& segment, int index) {
   const std::size_t offset = static_cast<std::size_t>(index) * sizeof(NodeArea);
   return std::launder(reinterpret_cast<NodeArea*>(segment.data() + offset));
+}
+
+/// Its results don't matter: all that happens is that a rank wakes too early or too late.
+void futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+           const timespec* timeout) {
+  static_assert(sizeof word == sizeof(std::uint32_t));
+  syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
 }  // namespace
@@ -61,7 +72,26 @@ void NodeArena::join(std::span<const Offer> offers, int self) {
 
 void NodeArena::find_areas(int index) {
   areas_.clear();
-  for (const auto& segment : segments_) areas_.push_back(area_in(*segment, index));
+  others_bells_.clear();
+  for (const auto& segment : segments_) {
+    areas_.push_back(area_in(*segment, index));
+    if (segment != segments_[static_cast<std::size_t>(self_)])
+      others_bells_.push_back(&area_in(*segment, 0)->bell);
+  }
+}
+
+// ── Sleeping
+
+void NodeArena::sleep() {
+  std::atomic<std::uint32_t>& awaited = area_in(*own_, 0)->bell.awaited;
+  if (awaited.exchange(1) == 0) return;
+  constexpr timespec kMost{.tv_sec = 0, .tv_nsec = 1'000'000};
+  futex(awaited, FUTEX_WAIT, 1, &kMost);
+  awaited.store(0, std::memory_order_relaxed);
+}
+
+void NodeArena::ring(Bell& bell) {
+  if (bell.awaited.exchange(0) == 1) futex(bell.awaited, FUTEX_WAKE, 1, nullptr);
 }
 
 void NodeArena::claim_more() {

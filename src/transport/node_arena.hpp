@@ -30,7 +30,13 @@ struct alignas(64) Arrival {
 };
 static_assert(sizeof(Arrival) == 64 && std::atomic<std::uint64_t>::is_always_lock_free);
 
-/// What one rank of a node shows to the others; it alone writes here.
+/// Where a rank that waits for the others' numbers sleeps. Who raises one of them rings. Alone in
+/// its cache line, which stays in everybody's cache while nobody sleeps.
+struct alignas(64) Bell {
+  std::atomic<std::uint32_t> awaited{0};  // 1 from before the sleeper's last look until it is rung
+};
+
+/// What one rank of a node shows to the others; but for the bell, it alone writes here.
 struct NodeArea {
   /// What fits neither into an Arrival lies here.
   static constexpr std::size_t kPayloadBytes = std::size_t{16} * 1024;
@@ -61,6 +67,8 @@ struct NodeArea {
   static constexpr std::uint64_t kRefused = 1;
   static constexpr std::uint64_t kCommitted = 2;
   WatchedCounter more;
+
+  Bell bell;  // for all arenas: in the first one
 
   alignas(4096) std::array<std::array<std::byte, kPayloadBytes>, 2> payloads;
   // Piece k uses the entries k % kStages.
@@ -113,6 +121,18 @@ class NodeArena {
   /// that waits must let others run.
   bool crowded() const { return crowded_; }
 
+  /// Raises a number of this rank's that the others watch: what it wrote before it can then be
+  /// read, and who sleeps looks at it.
+  void raise(std::atomic<std::uint64_t>& number, std::uint64_t value) {
+    number.store(value, std::memory_order_release);
+    for (Bell* bell : others_bells_)
+      if (bell->awaited.load(std::memory_order_relaxed) != 0) ring(*bell);
+  }
+  /// Sleeps until another rank raises a number, or for a millisecond. The first call only announces
+  /// the sleep, so that the caller looks once more. A number raised at that very moment may not
+  /// ring; hence the millisecond.
+  void sleep();
+
   /// Tests only: has_reached() notices what the others tell after a random while.
   void delay(std::uint64_t seed) {
     delay_seed_ = seed;
@@ -129,11 +149,13 @@ class NodeArena {
   struct Further {};
   explicit NodeArena(Further) {}
   void find_areas(int index);
+  static void ring(Bell& bell);
 
   // Shared with other arenas, and with the owners where they are in this process.
   std::shared_ptr<SharedSegment> own_;
   std::vector<std::shared_ptr<SharedSegment>> segments_;
   std::vector<NodeArea*> areas_;
+  std::vector<Bell*> others_bells_;
   MappedSegments mapped_;
   int self_ = 0;
   bool crowded_ = false;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <rondo/error.hpp>
@@ -41,6 +44,60 @@ TEST(NodeArena, EveryRankSeesWhatAnOwnerWrites) {
       EXPECT_TRUE(arena.has_reached(arena.of(rank).staged.value, 10 + rank));
       EXPECT_FALSE(arena.has_reached(arena.of(rank).staged.value, 11 + rank));
     }
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// The shortest time of 20 sleeps of rank 0, in each of which rank 1 does `meanwhile`.
+template <class Meanwhile>
+Clock::duration shortest_sleep(NodeArena& sleeper, Meanwhile meanwhile) {
+  auto shortest = Clock::duration::max();
+  for (int i = 0; i < 20; ++i) {
+    sleeper.sleep();  // announces it
+    std::thread other(meanwhile);
+    const auto start = Clock::now();
+    sleeper.sleep();
+    shortest = std::min(shortest, Clock::now() - start);
+    other.join();
+  }
+  return shortest;
+}
+
+constexpr std::chrono::milliseconds kUnrung{1};
+
+TEST(NodeArena, SleepsForAMillisecondUnlessWoken) {
+  std::vector<NodeArena> arenas = joined(2);
+  EXPECT_GE(shortest_sleep(arenas[0], [] {}), kUnrung);
+}
+
+TEST(NodeArena, ARaisedNumberWakesWhoSleeps) {
+  std::vector<NodeArena> arenas = joined(2);
+  std::uint64_t value = 0;
+  const auto raise = [&] {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    arenas[1].raise(arenas[1].mine().staged.value, ++value);
+  };
+  EXPECT_LT(shortest_sleep(arenas[0], raise), kUnrung);
+  EXPECT_TRUE(arenas[0].has_reached(arenas[1].mine().staged.value, 20));
+}
+
+TEST(NodeArena, ANumberRaisedInAFurtherArenaWakesTheSameRank) {
+  std::vector<NodeArena> arenas = joined(2);
+  for (NodeArena& arena : arenas) arena.claim_more();
+  const auto slot = arenas[1].more(0);
+  std::uint64_t value = 0;
+  EXPECT_LT(
+      shortest_sleep(*arenas[0].more(1), [&] { slot->raise(slot->mine().staged.value, ++value); }),
+      kUnrung);
+}
+
+TEST(NodeArena, ANumberRaisedBetweenAnnouncementAndSleepIsNotMissed) {
+  std::vector<NodeArena> arenas = joined(2);
+  arenas[0].sleep();  // announces it
+  arenas[1].raise(arenas[1].mine().staged.value, 1);
+  const auto start = Clock::now();
+  arenas[0].sleep();  // announces the next one
+  EXPECT_LT(Clock::now() - start, kUnrung);
 }
 
 TEST(NodeArena, BeginsWithZeros) {
