@@ -7,5 +7,5 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 mode=(--dry-run -Werror)
 [[ ${1:-} != --fix ]] || mode=(-i)
-find include src tools examples bench tests -name '*.[ch]pp' -print0 |
+find include src cuda tools examples bench tests -name '*.[ch]pp' -print0 |
   xargs -0 clang-format --style=file "${mode[@]}"

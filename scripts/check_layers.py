@@ -3,7 +3,7 @@
 
     scripts/check_layers.py [ROOT]
 
-    core < transport < collectives < engine < train < tools, examples, bench, tests
+    core < device < transport < collectives < engine < train < tools, examples, bench, tests
 
 Besides: <mpi.h> only where MPI is spoken (MPI_HEADER_USERS), Highway only in core, CUDA and NCCL
 only in cuda/, quoted includes only of files that exist, and no file that includes itself through
@@ -16,7 +16,7 @@ import re
 import sys
 import tempfile
 
-LAYERS = ["core", "transport", "collectives", "engine", "train", "top"]
+LAYERS = ["core", "device", "transport", "collectives", "engine", "train", "top"]
 
 # Public headers lie in one folder; these belong to a layer above core.
 PUBLIC_LAYERS = {
@@ -42,6 +42,8 @@ def layer_of(path):
         return "train"
     if parts[0] == "include":
         return PUBLIC_LAYERS.get(path, "core")
+    if parts[0] == "cuda":
+        return "device"
     return "top" if parts[0] in TOP_FOLDERS else None
 
 
@@ -50,7 +52,7 @@ def resolve(root, path, quoted, name):
     candidates = [f"include/{name}"]
     if quoted:
         own_folder = str(pathlib.PurePosixPath(path).parent)
-        candidates = [f"{own_folder}/{name}", f"src/{name}", f"tests/{name}", f"tools/{name}", f"bench/{name}", *candidates]
+        candidates = [f"{own_folder}/{name}", f"src/{name}", f"tests/{name}", f"tools/{name}", f"bench/{name}", name, *candidates]
     return next((c for c in candidates if (root / c).is_file()), None)
 
 
@@ -70,6 +72,8 @@ def fault_of_external(path, quoted, name):
 
 def fault_of_internal(path, included):
     """What is wrong with one of the project's files including another; None when nothing is."""
+    if included.startswith("cuda/") and not path.startswith(("cuda/", "tests/device/")):
+        return "cuda/ is reached through src/device alone"
     here, there = layer_of(path), layer_of(included)
     if here is None or there is None or LAYERS.index(there) <= LAYERS.index(here):
         return None
@@ -129,6 +133,7 @@ FAULTY_TREES = [
     ({"src/engine/a.cpp": "# include <mpi.h>"}, "<mpi.h>"),
     ({"src/transport/a.cpp": '#include "hwy/highway.h"'}, "Highway"),
     ({"src/core/a.cpp": "#include <cuda_runtime.h>"}, "cuda/"),
+    ({"src/engine/a.cpp": '#include "cuda/b.hpp"', "cuda/b.hpp": ""}, "through src/device"),
     ({"src/core/a.hpp": '#include "core/b.hpp"', "src/core/b.hpp": '#include "a.hpp"'}, "circle"),
     ({"src/train/a.cpp": '#include "core/gone.hpp"'}, "no such file"),
 ]

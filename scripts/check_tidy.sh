@@ -15,7 +15,7 @@ trap 'rm -f "$log"' EXIT
 # One line a file that was looked at, then what was found; the counts of suppressed warnings are left out.
 # Some warnings that the build asks for are GCC's alone.
 if run-clang-tidy -quiet -p build -j "$(nproc)" -extra-arg=-Wno-unknown-warning-option \
-  "${1:-^$root/(src|tools|examples)/}" >"$log" 2>&1; then
+  "${1:-^$root/(src|cuda|tools|examples)/}" >"$log" 2>&1; then
   echo "clang-tidy: $(grep -c '^clang-tidy' "$log") files, nothing found"
 else
   grep -v -E '^clang-tidy|warnings? generated|^$' "$log" >&2

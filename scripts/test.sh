@@ -65,7 +65,7 @@ run_tests() {
 }
 
 # Of these the tests start threads; those of core and of plans only compute, and have nothing to race.
-threaded=(transport collectives engine train)
+threaded=(device transport collectives engine train)
 in_process=(core plans "${threaded[@]}")
 
 # run_in_process PRESET LABEL…: the tests of some layers, and nothing else, with a sanitizer.

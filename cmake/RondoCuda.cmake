@@ -1,0 +1,18 @@
+# CUDA where nvcc is found: sets rondo_with_cuda. RONDO_CUDA=ON insists on it, OFF does without.
+set(RONDO_CUDA AUTO CACHE STRING "Device memory through CUDA: AUTO (if nvcc is found), ON or OFF")
+set_property(CACHE RONDO_CUDA PROPERTY STRINGS AUTO ON OFF)
+
+set(rondo_with_cuda FALSE)
+if(RONDO_CUDA STREQUAL "AUTO")
+  find_package(CUDAToolkit 12.0 QUIET)
+elseif(RONDO_CUDA)
+  find_package(CUDAToolkit 12.0 REQUIRED)
+endif()
+if(RONDO_CUDA AND CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE)
+  set(rondo_with_cuda TRUE)
+  message(STATUS "CUDA: ${CUDAToolkit_VERSION}, ${CUDAToolkit_NVCC_EXECUTABLE}")
+elseif(NOT RONDO_CUDA)
+  message(STATUS "CUDA: off (RONDO_CUDA)")
+else()
+  message(STATUS "CUDA: off, no nvcc of CUDA 12 or newer was found")
+endif()

@@ -1,0 +1,79 @@
+#include "stream.hpp"
+
+#include <cstdint>
+
+#include <fmt/core.h>
+
+namespace rondo::cuda {
+
+namespace {
+
+CUdeviceptr address(const void* memory) { return reinterpret_cast<CUdeviceptr>(memory); }
+
+/// Whether `query` says that the work is over.
+bool is_over(const Driver& driver, CUresult query, const char* action) {
+  if (query == CUDA_ERROR_NOT_READY) return false;
+  driver.check(query, action);
+  return true;
+}
+
+}  // namespace
+
+Event::Event(const Context& context) : context_(context) {
+  const Context::Use use(context_);
+  const Driver& driver = context_.driver;
+  driver.check(driver.cuEventCreate(&handle_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+}
+
+Event::~Event() {
+  context_.driver.log_unless_ok(context_.driver.cuEventDestroy(handle_), "cuEventDestroy");
+}
+
+bool Event::done() {
+  return is_over(context_.driver, context_.driver.cuEventQuery(handle_), "cuEventQuery");
+}
+
+void Event::synchronize() {
+  context_.driver.check(context_.driver.cuEventSynchronize(handle_), "cuEventSynchronize");
+}
+
+Stream::Stream(const Context& context) : context_(context) {
+  const Context::Use use(context_);
+  const Driver& driver = context_.driver;
+  driver.check(driver.cuStreamCreate(&handle_, CU_STREAM_DEFAULT), "cuStreamCreate");
+}
+
+Stream::~Stream() {
+  const Driver& driver = context_.driver;
+  driver.log_unless_ok(driver.cuStreamSynchronize(handle_), "cuStreamSynchronize");
+  driver.log_unless_ok(driver.cuStreamDestroy(handle_), "cuStreamDestroy");
+}
+
+void Stream::copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  const Context::Use use(context_);
+  const Driver& driver = context_.driver;
+  driver.check(driver.cuMemcpyAsync(address(to), address(from), bytes, handle_),
+               fmt::format("cuMemcpyAsync of {} bytes on device {}", bytes, context_.device));
+}
+
+void Stream::record(device::Event& event) {
+  context_.driver.check(context_.driver.cuEventRecord(static_cast<Event&>(event).handle(), handle_),
+                        "cuEventRecord");
+}
+
+void Stream::wait(device::Event& event) {
+  context_.driver.check(
+      context_.driver.cuStreamWaitEvent(handle_, static_cast<Event&>(event).handle(), 0),
+      "cuStreamWaitEvent");
+}
+
+bool Stream::idle() {
+  return is_over(context_.driver, context_.driver.cuStreamQuery(handle_), "cuStreamQuery");
+}
+
+void Stream::synchronize() {
+  context_.driver.check(context_.driver.cuStreamSynchronize(handle_), "cuStreamSynchronize");
+}
+
+}  // namespace rondo::cuda

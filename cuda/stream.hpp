@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+
+#include "context.hpp"
+#include "device/runtime.hpp"
+
+namespace rondo::cuda {
+
+class Event : public device::Event {
+ public:
+  explicit Event(const Context& context);
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() override;
+
+  bool done() override;
+  void synchronize() override;
+
+  CUevent handle() const { return handle_; }
+
+ private:
+  const Context& context_;
+  CUevent handle_ = nullptr;
+};
+
+class Stream : public device::Stream {
+ public:
+  explicit Stream(const Context& context);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() override;
+
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void record(device::Event& event) override;
+  void wait(device::Event& event) override;
+  bool idle() override;
+  void synchronize() override;
+
+ private:
+  const Context& context_;
+  CUstream handle_ = nullptr;
+};
+
+}  // namespace rondo::cuda

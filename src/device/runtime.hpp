@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include <rondo/error.hpp>
+
+namespace rondo::device {
+
+/// Where memory lies, and who may touch it.
+enum class MemoryKind : std::uint8_t {
+  host,     ///< ordinary memory of the process
+  pinned,   ///< host memory that stays in place, which devices reach as well
+  managed,  ///< host and device may touch it, in turns
+  device,   ///< only copies and kernels may touch it
+};
+
+/// "host", "pinned", …
+std::string_view name_of(MemoryKind kind);
+
+struct Location {
+  MemoryKind kind = MemoryKind::host;
+  int device = 0;  ///< where it was allocated; of no meaning for MemoryKind::host
+
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+/// A mark in a stream's work. Not for two threads at once.
+class Event {
+ public:
+  virtual ~Event() = default;
+  /// Whether the work before the latest record is over; true when there was none. Throws
+  /// Error(cuda) if it failed.
+  virtual bool done() = 0;
+  /// Waits until done().
+  virtual void synchronize() = 0;
+};
+
+/// Work that a device does in order, while the caller goes on. Not for two threads at once. Work
+/// that fails does so late: every later call of the stream, and of events recorded behind it, may
+/// throw Error(cuda), and synchronize() does; the work enqueued behind it isn't done.
+class Stream {
+ public:
+  /// Waits for the work; logs what went wrong.
+  virtual ~Stream() = default;
+
+  /// Copies `bytes` between memory of any kinds. Both must stay as they are until it is over. With
+  /// MemoryKind::host on either side the call itself may wait.
+  virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+  virtual void record(Event& event) = 0;
+  /// Later work begins when the work before the event's latest record is over. The calling thread
+  /// doesn't wait.
+  virtual void wait(Event& event) = 0;
+  /// Whether all work is over.
+  virtual bool idle() = 0;
+  virtual void synchronize() = 0;
+};
+
+/// The devices of one make, such as CUDA's. Any thread may use it; it outlives what it made.
+///
+/// Failures are Error(cuda); the message says which call failed, on which device, and why.
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  /// "cuda", as messages call it.
+  virtual std::string_view name() const = 0;
+  virtual int device_count() = 0;
+
+  /// The kind of the memory that holds `address`, found anew each time; MemoryKind::host for all
+  /// that isn't known here, such as null. Doesn't throw.
+  virtual Location locate(const void* address) noexcept = 0;
+
+  /// At least 256-byte aligned, except MemoryKind::host, which is aligned as by malloc; null for 0
+  /// bytes. `device` is where the memory lies, or to be reached from.
+  virtual void* allocate(Location where, std::size_t bytes) = 0;
+  /// What `allocate(where, …)` gave. Logs what goes wrong.
+  virtual void free(Location where, void* memory) noexcept = 0;
+
+  /// In order with the work of the device's default stream.
+  virtual std::unique_ptr<Stream> make_stream(int device) = 0;
+  virtual std::unique_ptr<Event> make_event(int device) = 0;
+};
+
+/// The CUDA devices of this process. Loads the driver at the first call; throws Error(cuda) saying
+/// what is missing where Rondo was built without CUDA, or there is no driver or no device.
+Runtime& cuda_runtime();
+
+}  // namespace rondo::device

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "device/runtime.hpp"
+#include "support/host_memory.hpp"
+
+namespace rondo::testing {
+
+/// Devices made of threads and of memory that faults when the host touches it: what runs on a GPU
+/// runs here as well, without one. A stream is a thread that does its work in order.
+///
+/// Work can be made to fail, and to take its time: a stream then sleeps up to 0.3 ms before each
+/// piece of work, so that what isn't ordered shows.
+class HostDevice : public device::Runtime {
+ public:
+  explicit HostDevice(int devices = 1) : devices_(devices) {}
+  ~HostDevice() override;
+
+  std::string_view name() const override { return "host device"; }
+  int device_count() override { return devices_; }
+  device::Location locate(const void* address) noexcept override;
+  void* allocate(device::Location where, std::size_t bytes) override;
+  void free(device::Location where, void* memory) noexcept override;
+  std::unique_ptr<device::Stream> make_stream(int device) override;
+  std::unique_ptr<device::Event> make_event(int device) override;
+
+  /// The allocation after `allocations` more of them fails.
+  void fail_allocation(int allocations) { until_failed_allocation_ = allocations; }
+  /// The copy after `copies` more of them fails when its turn comes, long after it was enqueued.
+  void fail_copy(int copies) { until_failed_copy_ = copies; }
+  void dawdle() { dawdles_ = true; }
+  /// What wasn't freed.
+  std::size_t allocations() { return memory_.allocations(); }
+
+ private:
+  friend class HostStream;
+
+  void check_device(int device) const;
+
+  int devices_;
+  HostMemory memory_;
+  std::atomic<int> until_failed_allocation_{-1};
+  std::atomic<int> until_failed_copy_{-1};
+  std::atomic<bool> dawdles_{false};
+};
+
+}  // namespace rondo::testing

@@ -1,0 +1,134 @@
+#include "support/host_stream.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "core/log.hpp"
+
+namespace rondo::testing {
+
+void HostEvent::State::wait_for(std::uint64_t mark) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return reached >= mark; });
+  if (failure) throw Error(*failure);
+}
+
+bool HostEvent::done() {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->failure) throw Error(*state_->failure);
+  return state_->reached == state_->recorded;
+}
+
+void HostEvent::synchronize() {
+  std::uint64_t mark = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    mark = state_->recorded;
+  }
+  state_->wait_for(mark);
+}
+
+HostStream::HostStream(HostDevice& device)
+    : device_(device), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+HostStream::~HostStream() {
+  try {
+    synchronize();
+  } catch (const Error& error) {
+    core::log(core::LogLevel::info, error.what());
+  }
+  thread_.request_stop();
+  // So that the thread is either waiting or will see the request.
+  { const std::lock_guard lock(mutex_); }
+  changed_.notify_all();
+}
+
+void HostStream::copy(void* to, const void* from, std::size_t bytes) {
+  enqueue({[this, to, from, bytes] {
+    if (device_.until_failed_copy_.fetch_sub(1) == 0)
+      throw Error(ErrorCode::cuda, "a copy failed: injected");
+    HostMemory& memory = device_.memory_;
+    std::memmove(memory.open(to, bytes, false), memory.open(from, bytes, false), bytes);
+  }});
+}
+
+void HostStream::record(device::Event& event) {
+  const auto state = static_cast<HostEvent&>(event).state_;
+  std::uint64_t mark = 0;
+  {
+    const std::lock_guard lock(state->mutex);
+    mark = ++state->recorded;
+  }
+  const auto reach = [this, state, mark] {
+    std::optional<Error> failure;
+    {
+      const std::lock_guard lock(mutex_);
+      failure = failure_;
+    }
+    const std::lock_guard lock(state->mutex);
+    state->reached = std::max(state->reached, mark);
+    if (failure) state->failure = failure;
+    state->changed.notify_all();
+  };
+  enqueue({reach, /*even_after_failure=*/true});
+}
+
+void HostStream::wait(device::Event& event) {
+  const auto state = static_cast<HostEvent&>(event).state_;
+  std::uint64_t mark = 0;
+  {
+    const std::lock_guard lock(state->mutex);
+    mark = state->recorded;
+  }
+  enqueue({[state, mark] { state->wait_for(mark); }});
+}
+
+bool HostStream::idle() {
+  const std::lock_guard lock(mutex_);
+  throw_failure();
+  return queue_.empty();
+}
+
+void HostStream::synchronize() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return queue_.empty(); });
+  throw_failure();
+}
+
+void HostStream::throw_failure() {
+  if (failure_) throw Error(*failure_);
+}
+
+void HostStream::enqueue(Work work) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(std::move(work));
+  changed_.notify_all();
+}
+
+void HostStream::run(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return !queue_.empty() || stop.stop_requested(); });
+    if (queue_.empty()) return;
+    const Work& work = queue_.front();
+    const bool skip = failure_ && !work.even_after_failure;
+    lock.unlock();
+    if (!skip) run_one(work);
+    lock.lock();
+    queue_.pop_front();
+    changed_.notify_all();
+  }
+}
+
+void HostStream::run_one(const Work& work) {
+  if (device_.dawdles_) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
+  try {
+    work.body();
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    failure_.emplace(error);
+  }
+}
+
+}  // namespace rondo::testing

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "device/runtime.hpp"
+#include "support/host_device.hpp"
+
+namespace rondo::testing {
+
+/// Marks of an event: how many were asked for, and how many streams got to.
+class HostEvent : public device::Event {
+ public:
+  bool done() override;
+  void synchronize() override;
+
+ private:
+  friend class HostStream;
+
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::uint64_t recorded = 0;
+    std::uint64_t reached = 0;
+    std::optional<Error> failure;
+
+    void wait_for(std::uint64_t mark);
+  };
+  // Shared with the streams that have it in their queues.
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+/// A thread that does what it is told in order. After a failure it does nothing more, and says so.
+class HostStream : public device::Stream {
+ public:
+  explicit HostStream(HostDevice& device);
+  ~HostStream() override;
+
+  void copy(void* to, const void* from, std::size_t bytes) override;
+  void record(device::Event& event) override;
+  void wait(device::Event& event) override;
+  bool idle() override;
+  void synchronize() override;
+
+ private:
+  struct Work {
+    std::function<void()> body;
+    bool even_after_failure = false;
+  };
+
+  void enqueue(Work work);
+  void run(const std::stop_token& stop);
+  void run_one(const Work& work);
+  void throw_failure();  // with mutex_ held
+
+  HostDevice& device_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Work> queue_;  // the first is under way
+  std::optional<Error> failure_;
+  std::minstd_rand random_;
+  std::jthread thread_;
+};
+
+}  // namespace rondo::testing
