@@ -68,7 +68,10 @@ bool Launches::step() {
   for (Slot& slot : slots_) {
     while (slot.first != nullptr) {
       if (!slot.running) {
-        if (!tags_are_free(slot.first->sequence, oldest())) break;
+        if (!tags_are_free(slot.first->sequence, oldest())) {
+          slot.first->deadline.start.reset();  // the oldest one's time passes
+          break;
+        }
         begin(slot);
         moved = true;
       }
@@ -94,6 +97,7 @@ void Launches::end(Slot& slot) {
   launch.algorithm = slot.operation->algorithm();
   slot.running = false;
   slot.first = launch.next;  // its Request may give it back at once
+  if (slot.first != nullptr) slot.first->deadline.start.reset();  // it begins to wait now
   --pending_;
   launch.state.store(Launch::State::done, std::memory_order_release);
 }

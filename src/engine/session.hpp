@@ -154,7 +154,7 @@ class Session {
   SessionLock lock_;
   bool watched_ = false;
   bool needs_all_cores_ = true;
-  unsigned idle_steps_ = 0;
+  Deadline::Clock::time_point next_look_{};
   bool lacks_shared_memory_ = false;  // known to all ranks, who have said so
 };
 

@@ -19,6 +19,8 @@ namespace {
 
 /// How long what can't wait for its deadline waits for the other ranks.
 constexpr auto kGrace = 2000ms;
+/// Between looks at notices and deadlines by those who step now and then.
+constexpr auto kLookInterval = 1ms;
 constexpr std::string_view kDestroyed = "an exception was thrown";
 constexpr std::string_view kFinalized = "MPI_Finalize was called";
 
@@ -99,7 +101,10 @@ bool Session::test(Launch& launch) {
 bool Session::try_step_launches() noexcept {
   try {
     if (step_launches()) return true;
-    if (++idle_steps_ % 64 == 0) look_around();
+    const Clock::time_point now = Clock::now();
+    if (now < next_look_) return false;
+    next_look_ = now + kLookInterval;
+    look_around();
   } catch (const std::exception& error) {
     give_up(error);
   }
