@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/core.h>
@@ -17,6 +18,7 @@
 #include "train/check_alike.hpp"
 #include "train/checkpoint_folder.hpp"
 #include "train/manifest.hpp"
+#include "train/shards.hpp"
 
 namespace rondo::train {
 
@@ -44,14 +46,24 @@ void Checkpointer::wait() {
 
 namespace {
 
-/// Copies what the arrays hold into `memory`, one after another; they are then views of that.
+/// All arrays of a checkpoint; those that are dealt out have no data yet.
+std::vector<ArrayView> all_arrays(const TrainingState& state) {
+  std::vector<ArrayView> arrays = state.arrays;
+  for (const ArrayShard& shard : state.shards) {
+    arrays.push_back(shard.array);
+    arrays.back().data = nullptr;
+  }
+  return arrays;
+}
+
+/// Gives the arrays places in `memory`, one after another, and copies what data they have.
 void move_into(std::vector<std::byte>& memory, std::vector<ArrayView>& arrays) {
   std::size_t bytes = 0;
   for (const ArrayView& array : arrays) bytes += array.bytes();
   memory.resize(bytes);
   std::byte* place = memory.data();
   for (ArrayView& array : arrays) {
-    if (array.bytes() > 0) std::memcpy(place, array.data, array.bytes());
+    if (array.data != nullptr) std::memcpy(place, array.data, array.bytes());
     array.data = place;
     place += array.bytes();
   }
@@ -60,18 +72,19 @@ void move_into(std::vector<std::byte>& memory, std::vector<ArrayView>& arrays) {
 }  // namespace
 
 void Checkpointer::save(const Position& position, const TrainingState& state) {
+  std::vector<ArrayView> arrays = all_arrays(state);
   agree(communicator_, [&] {
     wait();
-    if (communicator_.rank() != 0) return;
-    std::vector<ArrayView> arrays = state.arrays;
-    move_into(snapshot_, arrays);
-    Manifest manifest{position, state.settings, state.notes, {}};
-    const auto save = [folder = CheckpointFolder(folder_), manifest = std::move(manifest),
-                       arrays = std::move(arrays),
-                       keep = keep_] { folder.save(manifest, arrays, keep); };
-    // Where there is no thread to be had, it is done by wait().
-    saving_ = std::async(std::launch::async | std::launch::deferred, save);
+    if (communicator_.rank() == 0) move_into(snapshot_, arrays);
   });
+  gather_shards(communicator_, state.shards, std::span(arrays).subspan(state.arrays.size()));
+  if (communicator_.rank() != 0) return;
+  const auto save = [folder = CheckpointFolder(folder_),
+                     manifest = Manifest{position, state.settings, state.notes, {}},
+                     arrays = std::move(arrays),
+                     keep = keep_] { folder.save(manifest, arrays, keep); };
+  // Where there is no thread to be had, it is done by wait().
+  saving_ = std::async(std::launch::async | std::launch::deferred, save);
 }
 
 void Checkpointer::finish() {
@@ -105,9 +118,9 @@ CheckpointFolder::Checkpoint load_newest(const CheckpointFolder& folder, const s
   throw Error(*first);
 }
 
-std::string describe(const TrainingState& state) {
-  std::string text = describe(state.arrays);
-  for (const auto& [name, value] : state.settings) text += fmt::format("{}={}; ", name, value);
+std::string describe(const Settings& settings, std::span<const ArrayView> arrays) {
+  std::string text = describe(arrays);
+  for (const auto& [name, value] : settings) text += fmt::format("{}={}; ", name, value);
   return text;
 }
 
@@ -123,19 +136,26 @@ void broadcast(Communicator& communicator, Position& position) {
 
 Position load_checkpoint(Communicator& communicator, const std::string& folder,
                          const TrainingState& state) {
-  check_alike(communicator, "the settings or arrays to load", describe(state));
-  Position position;
+  std::vector<ArrayView> arrays = all_arrays(state);
+  check_alike(communicator, "the settings or arrays to load", describe(state.settings, arrays));
+  std::optional<CheckpointFolder::Checkpoint> loaded;
   agree(communicator, [&] {
     if (communicator.rank() != 0) return;
-    const auto [manifest, file] = load_newest(CheckpointFolder(folder), folder);
-    check_settings(manifest.settings, state.settings, folder);
-    file.check_holds(state.arrays);
-    for (const ArrayView& array : state.arrays)
-      if (array.bytes() > 0) std::memcpy(array.data, file.data(array.name), array.bytes());
-    position = manifest.position;
+    loaded = load_newest(CheckpointFolder(folder), folder);
+    check_settings(loaded->manifest.settings, state.settings, folder);
+    loaded->arrays.check_holds(arrays);
   });
+  if (loaded) {
+    for (ArrayView& array : arrays) {
+      char* const data = loaded->arrays.data(array.name);
+      if (array.data != nullptr) std::memcpy(array.data, data, array.bytes());
+      array.data = data;
+    }
+  }
+  Position position = loaded ? loaded->manifest.position : Position{};
   broadcast(communicator, position);
   broadcast_parameters(communicator, state.arrays);
+  scatter_shards(communicator, std::span(arrays).subspan(state.arrays.size()), state.shards);
   return position;
 }
 

@@ -47,6 +47,7 @@ class SafetensorsFile {
 
   const std::map<std::string, Array>& arrays() const { return arrays_; }
   /// The elements of an array that is there.
+  char* data(const std::string& name) { return contents_.data() + arrays_.at(name).offset; }
   const char* data(const std::string& name) const {
     return contents_.data() + arrays_.at(name).offset;
   }

@@ -52,7 +52,8 @@ struct Model {
             .arrays = {{"weight", DataType::float32, {2, 3}, weight.data()},
                        {"rate", DataType::float64, {}, &rate},
                        {"empty", DataType::int8, {0, 4}, nullptr},
-                       {"step", DataType::int64, {}, &step}}};
+                       {"step", DataType::int64, {}, &step}},
+            .shards = {}};
   }
   Position position() const {
     return {.epoch = 3, .batch = 7, .step = std::uint64_t(step), .loss_sum = rate, .samples = 70};
@@ -200,6 +201,58 @@ TEST_F(Checkpoints, ThatAreNotThereAreNamed) {
   expect_refused(ErrorCode::system, {"no checkpoint in", "saved"});
   path_ = folder_.write("file", "");
   expect_refused(ErrorCode::system, {"file", "Not a directory"});
+}
+
+/// Rank r of N has elements [10·r/N, 10·(r+1)/N) of an array, and all of another if it is rank 1.
+struct Shards {
+  std::vector<double> part;
+  std::vector<double> whole;
+  TrainingState state;
+
+  explicit Shards(const Communicator& communicator) {
+    const auto rank = std::size_t(communicator.rank());
+    const auto ranks = std::size_t(communicator.size());
+    const Slice slice{10 * rank / ranks, 10 * (rank + 1) / ranks - 10 * rank / ranks};
+    part.resize(slice.count);
+    std::iota(part.begin(), part.end(), static_cast<double>(slice.begin));
+    const bool all = rank == 1 || ranks == 1;
+    whole.assign(all ? 3 : 0, 0.5);
+    state.shards = {{{"dealt", DataType::float64, {2, 5}, part.data()}, slice},
+                    {{"one's", DataType::float64, {3}, whole.data()}, {0, whole.size()}}};
+  }
+};
+
+TEST_F(Checkpoints, PutArraysTogetherThatAreDealtOutAndDealThemOutToAnyNumberOfRanks) {
+  for (const int ranks : {1, 3, 11}) {
+    run_communicators(ranks, [&](Communicator& communicator) {
+      Checkpointer checkpointer(communicator, path_);
+      Shards shards(communicator);
+      checkpointer.save({}, shards.state);
+      std::ranges::fill(shards.part, -1.0);  // training goes on at once
+      checkpointer.finish();
+    });
+    for (const int others : {1, 4})
+      run_communicators(others, [&](Communicator& communicator) {
+        Shards shards(communicator);
+        const Shards expected(communicator);
+        std::ranges::fill(shards.part, -1.0);
+        std::ranges::fill(shards.whole, -1.0);
+        load_checkpoint(communicator, path_, shards.state);
+        EXPECT_EQ(shards.part, expected.part) << ranks << " ranks, then " << others;
+        EXPECT_EQ(shards.whole, expected.whole);
+      });
+  }
+}
+
+TEST_F(Checkpoints, RefuseShardsThatDoNotCoverTheirArray) {
+  for (const std::exception_ptr& error : errors_of_communicators(3, [&](Communicator& ranks) {
+         Checkpointer checkpointer(ranks, path_);
+         Shards shards(ranks);
+         if (ranks.rank() == 1) --shards.state.shards[0].slice.count;
+         checkpointer.save({}, shards.state);
+       }))
+    expect_error(ErrorCode::usage, {"'dealt'", "exactly once"},
+                 [&] { std::rethrow_exception(error); });
 }
 
 // ── Damage

@@ -9,6 +9,7 @@
 
 #include <rondo/error.hpp>
 
+#include "support/expect_error.hpp"
 #include "train/golden.hpp"
 
 namespace rondo::train {
@@ -149,6 +150,80 @@ TYPED_TEST(OptimizerOf, GoesOnBitForBitFromRestoredState) {
     run(*rest, resumed, 5, 10);
     EXPECT_EQ(resumed.values(), straight.values()) << one["optimizer"] << one["options"];
   }
+}
+
+/// Sharded optimizers of several ranks, each with a model of its own, that hand each other what
+/// they updated.
+template <class T>
+struct ShardedRun {
+  std::vector<Model<T>> models;
+  std::vector<std::unique_ptr<Optimizer<T>>> optimizers;
+  std::vector<std::vector<Slice>> slices;  // of each rank, of each parameter
+
+  ShardedRun(const std::string& name, const json& options, std::size_t ranks) : models(ranks) {
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      slices.emplace_back();
+      for (const Parameter<T>& parameter : models[rank].parameters) {
+        const std::size_t begin = parameter.size() * rank / ranks;
+        slices[rank].push_back({begin, parameter.size() * (rank + 1) / ranks - begin});
+      }
+      optimizers.push_back(make<T>(name, options, models[rank].pointers()));
+      optimizers[rank]->shard(slices[rank]);
+    }
+  }
+  void step(const std::vector<int>& gradients) {
+    for (std::size_t rank = 0; rank < models.size(); ++rank) {
+      models[rank].set_gradients(gradients);
+      optimizers[rank]->step(0.01);
+    }
+    for (std::size_t rank = 0; rank < models.size(); ++rank)
+      for (std::size_t p = 0; p < slices[rank].size(); ++p)
+        for (Model<T>& other : models)
+          std::copy_n(models[rank].parameters[p].value().data() + slices[rank][p].begin,
+                      slices[rank][p].count,
+                      other.parameters[p].value().data() + slices[rank][p].begin);
+  }
+};
+
+TYPED_TEST(OptimizerOf, ShardedGivesTheSameBitsAndSharesItsState) {
+  using T = TypeParam;
+  const json file = testing::golden("optimizers.json");
+  const auto gradients = file["gradients_times_64"].get<std::vector<std::vector<int>>>();
+  for (const json& one : file["cases"]) {
+    const std::string name = one["optimizer"];
+    Model<T> alone;
+    const auto whole = make<T>(name, one["options"], alone.pointers());
+    ShardedRun<T> run(name, one["options"], 3);
+    for (int step = 0; step < 10; ++step) {
+      alone.set_gradients(gradients[step]);
+      whole->step(0.01);
+      run.step(gradients[step]);
+    }
+    std::size_t elements = 0;
+    for (std::size_t rank = 0; rank < run.models.size(); ++rank) {
+      EXPECT_EQ(run.models[rank].values(), alone.values()) << name << one["options"];
+      EXPECT_EQ(run.optimizers[rank]->state().size(), 1U);
+      for (const ArrayShard& shard : run.optimizers[rank]->sharded_state())
+        elements += shard.slice.count;
+    }
+    EXPECT_EQ(elements, (whole->state().size() - 1) / 2 * 7);
+  }
+}
+
+TEST(Optimizer, RefusesSlicesThatDoNotFit) {
+  Model<double> model;
+  const auto refused = [&](const std::vector<Slice>& slices) {
+    rondo::testing::expect_error(ErrorCode::usage, {"one slice of each"},
+                                 [&] { adam<double>(model.pointers())->shard(slices); });
+  };
+  refused({{0, 6}});
+  refused({{0, 7}, {0, 1}});
+  refused({{0, 6}, {2, 0}});
+  const auto late = adam<double>(model.pointers());
+  late->step(0.1);
+  rondo::testing::expect_error(ErrorCode::usage, {"before its first step"}, [&] {
+    late->shard({{0, 6}, {0, 1}});
+  });
 }
 
 TEST(Optimizer, NamesItsState) {

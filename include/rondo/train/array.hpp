@@ -24,4 +24,16 @@ struct ArrayView {
   std::size_t bytes() const { return count() * size_of(type); }
 };
 
+/// Elements [begin, begin + count) of an array, seen flat.
+struct Slice {
+  std::size_t begin = 0;
+  std::size_t count = 0;
+};
+
+/// What one rank has of a named array that is dealt out among the ranks, in rank order.
+struct ArrayShard {
+  ArrayView array;  // the whole; its data are `slice` of it, maybe nothing
+  Slice slice;
+};
+
 }  // namespace rondo::train

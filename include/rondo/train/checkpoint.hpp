@@ -28,9 +28,10 @@ using Settings = std::map<std::string, std::string>;
 
 /// What a checkpoint holds of a training beside its position: all that its next step depends on.
 struct TrainingState {
-  Settings settings;              ///< a resumed run must share them
-  Settings notes;                 ///< kept with the rest, but not compared: {"ranks", "4"}
-  std::vector<ArrayView> arrays;  ///< weights, optimizer state: alike on all ranks
+  Settings settings;               ///< a resumed run must share them
+  Settings notes;                  ///< kept with the rest, but not compared: {"ranks", "4"}
+  std::vector<ArrayView> arrays;   ///< weights, optimizer state: alike on all ranks
+  std::vector<ArrayShard> shards;  ///< dealt out among the ranks: state of a sharded optimizer
 };
 
 /// Saves checkpoints into a folder, while training goes on.

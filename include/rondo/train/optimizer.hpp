@@ -30,13 +30,23 @@ class Optimizer {
 
   /// Everything that the next step depends on beside the parameters: "optimizer.step" (an int64
   /// scalar) and "optimizer.SLOT.PARAMETER" for each array. Restoring is writing into these views.
+  /// Of a sharded optimizer the step alone.
   std::vector<ArrayView> state();
+
+  /// From now on this optimizer updates these elements of its parameters only, one slice for each,
+  /// and has state for no others; other ranks have the rest. This is ZeRO's first stage
+  /// (Rajbhandari et al., 2020); GradientReducer::slice() deals the elements out. Throws
+  /// Error(usage) for slices that don't fit the parameters, or once there is state.
+  void shard(std::vector<Slice> slices);
+  /// The arrays of a sharded optimizer, named as in state().
+  std::vector<ArrayShard> sharded_state();
 
  protected:
   /// The parameters must outlive the optimizer, and not move.
   explicit Optimizer(std::vector<Parameter<T>*> parameters);
 
-  /// Adds one array of zeros for each parameter; returns the slot's number.
+  /// Adds one array of zeros for each parameter, made when it is needed first; returns the slot's
+  /// number.
   std::size_t add_slot(std::string name);
 
   /// One parameter's memory in a step: `count` elements at each address, none of which overlap.
@@ -52,10 +62,15 @@ class Optimizer {
  private:
   struct Slot {
     std::string name;
-    std::vector<Tensor<T>> arrays;  // one for each parameter
+    std::vector<Tensor<T>> arrays;  // one for each parameter; empty: not yet needed
   };
 
+  void make_state();
+  std::vector<ArrayShard> arrays_of_slots();
+
   std::vector<Parameter<T>*> parameters_;
+  std::vector<Slice> slices_;  // of each parameter
+  bool sharded_ = false;
   std::int64_t steps_ = 0;
   std::vector<Slot> slots_;
 };
