@@ -104,16 +104,11 @@ void train_model(rondo::Communicator& world, const DigitsOptions& options, const
     say(world, fmt::format("test accuracy {:.4f}, cross-entropy {:.4f} ({} samples)",
                            score.accuracy, score.cross_entropy, score.samples));
   }
-  say(world,
-      fmt::format("{:.0f} samples/s on {} ranks", training.samples_per_second(), world.size()));
 }
 
 void run(rondo::Communicator& world, const DigitsOptions& options) {
   const Data data = read_data(world, options);
-  if (options.float64)
-    train_model<double>(world, options, data);
-  else
-    train_model<float>(world, options, data);
+  with_element_type(options, [&]<class T>(T) { train_model<T>(world, options, data); });
 }
 
 }  // namespace

@@ -74,16 +74,11 @@ void train_model(rondo::Communicator& world, const LinearOptions& options, const
   Training<T> training(world, options, model, loader, loss, data.fingerprint);
   training.run();
   report(world, options, data, model);
-  say(world,
-      fmt::format("{:.0f} samples/s on {} ranks", training.samples_per_second(), world.size()));
 }
 
 void run(rondo::Communicator& world, const LinearOptions& options) {
   const Data data = read_data(world, options);
-  if (options.float64)
-    train_model<double>(world, options, data);
-  else
-    train_model<float>(world, options, data);
+  with_element_type(options, [&]<class T>(T) { train_model<T>(world, options, data); });
 }
 
 }  // namespace

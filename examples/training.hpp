@@ -13,7 +13,17 @@
 #include <rondo/rondo.hpp>
 #include <rondo/train/train.hpp>
 
+#include "program.hpp"
 #include "training_options.hpp"
+
+/// Calls train(T{}) with the type of elements that the options name.
+template <class Train>
+void with_element_type(const TrainingOptions& options, Train train) {
+  if (options.float64)
+    train(double{});
+  else
+    train(float{});
+}
 
 /// One model's training: its parts, and how far it has come.
 template <class T>
@@ -24,20 +34,22 @@ class Training {
                                     std::span<T> gradient)>;
 
   /// `world`, `options`, `model` and `loader` must outlive the training. `model_settings` are those
-  /// beside the options' that a resumed run must share. Collective.
+  /// beside the options' that a resumed run must share, `counted` the targets' name. Collective.
   Training(rondo::Communicator& world, const TrainingOptions& options,
            rondo::train::Layer<T>& model, rondo::train::Loader<T>& loader, Loss loss,
-           std::uint64_t data_fingerprint, rondo::train::Settings model_settings = {})
+           std::uint64_t data_fingerprint, rondo::train::Settings model_settings = {},
+           const char* counted = "samples")
       : world_(world),
         options_(options),
         model_(model),
         loader_(loader),
         loss_(std::move(loss)),
+        counted_(counted),
         reducer_(world, {.bucket_bytes = static_cast<std::size_t>(options.bucket_mb * (1 << 20)),
                          .overlap = !options.no_overlap}),
         progress_(world.rank() == 0 ? rondo::train::Progress::detect_style()
                                     : rondo::train::Progress::Style::silent,
-                  options.epochs, loader.batches()) {
+                  options.epochs, loader.batches(), counted) {
     rondo::train::agree(world, [&] {  // both may find an option out of range
       schedule_ = make_schedule(options, options.epochs * loader_.batches());
       optimizer_ = make_optimizer<T>(options, model_.parameters());
@@ -55,7 +67,7 @@ class Training {
     if (!options.checkpoint.empty()) checkpointer_.emplace(world, options.checkpoint, options.keep);
   }
 
-  /// Trains to the last epoch, or to --max-steps. Collective.
+  /// Trains to the last epoch, or to --max-steps; says how fast. Collective.
   void run() {
     rondo::train::MetricsFile metrics(world_, options_.metrics, position_.epoch);
     while (position_.epoch < options_.epochs && run_epoch()) {
@@ -71,10 +83,8 @@ class Training {
     }
     save();
     if (checkpointer_) checkpointer_->finish();
+    say(world_, fmt::format("{:.0f} {}/s on {} ranks", total_.rate(), counted_, world_.size()));
   }
-
-  /// Samples that all ranks together trained on in a second.
-  double samples_per_second() const { return total_.rate(); }
 
  private:
   /// Goes on with the current epoch; false if --max-steps ended it early.
@@ -91,7 +101,7 @@ class Training {
   }
 
   void step(const rondo::train::Batch<T>& batch) {
-    reducer_.begin(batch.samples());
+    reducer_.begin(batch.weight());
     const auto outputs = model_.forward(batch.features, batch.samples(),
                                         {.training = true,
                                          .seed = options_.seed,
@@ -132,6 +142,7 @@ class Training {
   rondo::train::Layer<T>& model_;
   rondo::train::Loader<T>& loader_;
   Loss loss_;
+  const char* counted_;
   rondo::train::GradientReducer reducer_;
   rondo::train::Progress progress_;
   rondo::train::Schedule schedule_;

@@ -6,12 +6,16 @@
 #include <fmt/core.h>
 
 #include <rondo/error.hpp>
+#include <rondo/train/cross_entropy.hpp>
 #include <rondo/train/loader.hpp>
 
 namespace rondo::train {
 namespace {
 
-constexpr std::size_t kSamplesAtOnce = 1024;
+/// So many that their outputs fill 4 MiB of floats, within limits.
+std::size_t samples_at_once(std::size_t outputs) {
+  return std::clamp((std::size_t{1} << 20) / outputs, std::size_t{1}, std::size_t{1024});
+}
 
 /// Calls add(batch, i, outputs) for each of this rank's samples: every size-th of `samples`.
 template <class T, class Data, class Add>
@@ -20,8 +24,9 @@ void for_each_sample(const Communicator& communicator, Layer<T>& model, const Da
   std::vector<std::size_t> mine;
   for (std::size_t i = communicator.rank(); i < samples.size(); i += communicator.size())
     mine.push_back(samples[i]);
-  for (std::size_t begin = 0; begin < mine.size(); begin += kSamplesAtOnce) {
-    const std::size_t count = std::min(kSamplesAtOnce, mine.size() - begin);
+  const std::size_t at_once = samples_at_once(model.outputs());
+  for (std::size_t begin = 0; begin < mine.size(); begin += at_once) {
+    const std::size_t count = std::min(at_once, mine.size() - begin);
     const auto batch = gather_batch<T>(data, std::span(mine).subspan(begin, count));
     const std::span<const T> outputs = model.forward(batch.features, count);
     for (std::size_t i = 0; i < count; ++i)
@@ -56,6 +61,26 @@ ClassificationScore evaluate(Communicator& communicator, Layer<T>& model, const 
   return metrics.score(communicator);
 }
 
+template <class T>
+ClassificationScore evaluate(Communicator& communicator, Layer<T>& model, const TextData& data,
+                             std::span<const std::size_t> samples) {
+  const std::size_t classes = data.classes();
+  if (model.outputs() != data.context * classes)
+    throw Error(ErrorCode::usage,
+                fmt::format("a model with {} outputs can't predict {} characters of {} kinds",
+                            model.outputs(), data.context, classes));
+  ClassificationMetrics metrics;
+  for_each_sample(communicator, model, data, samples,
+                  [&](const Batch<T>& batch, std::size_t i, std::span<const T> outputs) {
+                    for (std::size_t position = 0; position < data.context; ++position) {
+                      const std::uint32_t label = batch.labels[i * data.context + position];
+                      if (label != kNoTarget)
+                        metrics.add(outputs.subspan(position * classes, classes), label);
+                    }
+                  });
+  return metrics.score(communicator);
+}
+
 template RegressionScore evaluate(Communicator&, Layer<float>&, const Dataset&,
                                   std::span<const std::size_t>);
 template RegressionScore evaluate(Communicator&, Layer<double>&, const Dataset&,
@@ -64,6 +89,11 @@ template RegressionScore evaluate(Communicator&, Layer<double>&, const Dataset&,
 template ClassificationScore evaluate(Communicator&, Layer<float>&, const LabelledData&,
                                       std::span<const std::size_t>);
 template ClassificationScore evaluate(Communicator&, Layer<double>&, const LabelledData&,
+                                      std::span<const std::size_t>);
+
+template ClassificationScore evaluate(Communicator&, Layer<float>&, const TextData&,
+                                      std::span<const std::size_t>);
+template ClassificationScore evaluate(Communicator&, Layer<double>&, const TextData&,
                                       std::span<const std::size_t>);
 
 }  // namespace rondo::train

@@ -1,6 +1,10 @@
 #include <rondo/train/loader.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 #include <rondo/error.hpp>
+#include <rondo/train/cross_entropy.hpp>
 
 namespace rondo::train {
 
@@ -35,22 +39,25 @@ Batch<T> gather_batch(const LabelledData& data, std::span<const std::size_t> sam
 }
 
 template <class T>
+Batch<T> gather_batch(const TextData& data, std::span<const std::size_t> samples) {
+  Batch<T> batch = gather_features<T>(data, samples, T{1});
+  for (const std::size_t sample : samples)
+    std::ranges::copy(data.labels(sample), std::back_inserter(batch.labels));
+  return batch;
+}
+
+template <class T>
+std::size_t Batch<T>::weight() const {
+  if (labels.empty()) return samples();
+  return labels.size() - std::ranges::count(labels, kNoTarget);
+}
+
+template <class T>
 Loader<T>::Loader(Gather gather, std::span<const std::size_t> samples, const Options& options)
     : gather_(std::move(gather)),
       samples_(samples),
       prefetch_(options.prefetch),
       sampler_({samples.size(), options.batch_size, options.seed, options.rank, options.ranks}) {}
-
-template <class T>
-Loader<T>::Loader(const Dataset& data, std::span<const std::size_t> samples, const Options& options)
-    : Loader([&data](std::span<const std::size_t> chosen) { return gather_batch<T>(data, chosen); },
-             samples, options) {}
-
-template <class T>
-Loader<T>::Loader(const LabelledData& data, std::span<const std::size_t> samples,
-                  const Options& options)
-    : Loader([&data](std::span<const std::size_t> chosen) { return gather_batch<T>(data, chosen); },
-             samples, options) {}
 
 template <class T>
 void Loader<T>::start(std::uint64_t epoch, std::size_t first_batch) {
@@ -80,6 +87,10 @@ template Batch<float> gather_batch(const Dataset&, std::span<const std::size_t>)
 template Batch<double> gather_batch(const Dataset&, std::span<const std::size_t>);
 template Batch<float> gather_batch(const LabelledData&, std::span<const std::size_t>);
 template Batch<double> gather_batch(const LabelledData&, std::span<const std::size_t>);
+template Batch<float> gather_batch(const TextData&, std::span<const std::size_t>);
+template Batch<double> gather_batch(const TextData&, std::span<const std::size_t>);
+template struct Batch<float>;
+template struct Batch<double>;
 template class Loader<float>;
 template class Loader<double>;
 

@@ -44,26 +44,28 @@ Progress::Style Progress::detect_style() {
   return terminal ? Style::bar : Style::lines;
 }
 
-Progress::Progress(Style style, std::uint64_t epochs, std::uint64_t steps_per_epoch)
-    : style_(style), epochs_(epochs), steps_per_epoch_(steps_per_epoch) {}
+Progress::Progress(Style style, std::uint64_t epochs, std::uint64_t steps_per_epoch,
+                   std::string counted)
+    : style_(style),
+      epochs_(epochs),
+      steps_per_epoch_(steps_per_epoch),
+      counted_(std::move(counted)) {}
 
-void Progress::step(std::uint64_t epoch, std::uint64_t step, double loss,
-                    double samples_per_second) {
+void Progress::step(std::uint64_t epoch, std::uint64_t step, double loss, double per_second) {
   const auto now = std::chrono::steady_clock::now();
   if (style_ != Style::bar || now - last_drawn_ < kBetweenDraws) return;
   last_drawn_ = now;
   const double fraction = static_cast<double>(step) / static_cast<double>(steps_per_epoch_);
-  fmt::print("{}epoch {}/{} [{}] loss {:.6f}  {:.0f} samples/s", kEraseLine, epoch, epochs_,
-             draw_bar(fraction), loss, samples_per_second);
+  fmt::print("{}epoch {}/{} [{}] loss {:.6f}  {:.0f} {}/s", kEraseLine, epoch, epochs_,
+             draw_bar(fraction), loss, per_second, counted_);
   std::fflush(stdout);
 }
 
-void Progress::epoch(std::uint64_t epoch, double loss, double learning_rate,
-                     double samples_per_second) {
+void Progress::epoch(std::uint64_t epoch, double loss, double learning_rate, double per_second) {
   if (style_ == Style::silent) return;
-  fmt::print("{}epoch {}/{}  loss {:.6f}  lr {:.3g}  {:.0f} samples/s\n",
+  fmt::print("{}epoch {}/{}  loss {:.6f}  lr {:.3g}  {:.0f} {}/s\n",
              style_ == Style::bar ? kEraseLine : "", epoch, epochs_, loss, learning_rate,
-             samples_per_second);
+             per_second, counted_);
   std::fflush(stdout);
 }
 

@@ -1,57 +1,20 @@
 #!/usr/bin/env python3
 """Runs train_digits as its users do, and checks what it prints, writes and returns.
 
-usage: train_digits_test.py PROGRAM LAUNCHER...
-where LAUNCHER starts a job when "-n N PROGRAM" is added to it."""
+usage: train_digits_test.py PROGRAM LAUNCHER..."""
 
 import gzip
-import json
-import pathlib
 import re
 import struct
-import subprocess
-import sys
-import tempfile
-import unittest
 
-PROGRAM = ""
-LAUNCHER = []
+import example_job
 
 
 def idx(shape, elements):
     return struct.pack(f">BBBB{len(shape)}I", 0, 0, 8, len(shape), *shape) + bytes(elements)
 
 
-class TrainDigits(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def write(self, name, contents):
-        (self.folder / name).write_bytes(contents)
-        return str(self.folder / name)
-
-    def run_job(self, ranks, *options):
-        command = LAUNCHER + ["-n", str(ranks), PROGRAM, *map(str, options)]
-        return subprocess.run(command, stdin=subprocess.DEVNULL, text=True, timeout=120,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    def train(self, ranks, *options):
-        """Runs a training that must succeed; returns what it printed and its epochs' losses."""
-        metrics = self.folder / "metrics.jsonl"
-        job = self.run_job(ranks, "--metrics", metrics, *options)
-        self.assertEqual(job.returncode, 0, job.stdout)
-        return job.stdout, [json.loads(line)["loss"] for line in metrics.read_text().splitlines()]
-
-    def compare(self, tolerance, *options):
-        _, one = self.train(1, *options)
-        for ranks in (2, 3, 4):
-            _, many = self.train(ranks, *options)
-            self.assertEqual(len(many), len(one))
-            for ours, theirs in zip(many, one):
-                self.assertLess(abs(ours / theirs - 1), tolerance, f"{ranks} ranks, {options}")
-
+class TrainDigits(example_job.ExampleJob):
     def test_n_ranks_train_the_model_of_one(self):
         self.compare(1e-10, "--epochs", 3, "--dtype", "f64", "--dropout", 0.25)
         self.compare(1e-5, "--max-steps", 46, "--epochs", 2)
@@ -66,8 +29,7 @@ class TrainDigits(unittest.TestCase):
         self.train(2, *options, "--checkpoint", first)
         self.train(2, *options, "--checkpoint", second, "--max-steps", 30)  # in the second epoch
         self.train(2, *options, "--checkpoint", second, "--resume", second)
-        newest = [max(folder.glob("*.safetensors")) for folder in (first, second)]
-        self.assertEqual(newest[0].read_bytes(), newest[1].read_bytes())
+        self.assert_same_checkpoint(first, second)
 
     def test_files_of_images_are_trained_on_and_tested_with(self):
         images = self.write("images", idx((40, 5, 4), [i * i % 251 for i in range(800)]))
@@ -86,5 +48,4 @@ class TrainDigits(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PROGRAM, *LAUNCHER = sys.argv[1:]
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    example_job.main()

@@ -8,6 +8,7 @@
 #include <rondo/train/labelled_data.hpp>
 #include <rondo/train/layer.hpp>
 #include <rondo/train/metrics.hpp>
+#include <rondo/train/text_data.hpp>
 
 namespace rondo::train {
 
@@ -21,6 +22,12 @@ RegressionScore evaluate(Communicator& communicator, Layer<T>& model, const Data
 /// when it has fewer.
 template <class T>
 ClassificationScore evaluate(Communicator& communicator, Layer<T>& model, const LabelledData& data,
+                             std::span<const std::size_t> samples);
+
+/// Likewise a model with data.context rows of outputs a sample, one for each character of the
+/// alphabet: what is counted, once each, are characters to predict.
+template <class T>
+ClassificationScore evaluate(Communicator& communicator, Layer<T>& model, const TextData& data,
                              std::span<const std::size_t> samples);
 
 }  // namespace rondo::train

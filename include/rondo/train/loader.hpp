@@ -12,6 +12,7 @@
 #include <rondo/train/labelled_data.hpp>
 #include <rondo/train/prefetcher.hpp>
 #include <rondo/train/sampler.hpp>
+#include <rondo/train/text_data.hpp>
 
 namespace rondo::train {
 
@@ -22,9 +23,11 @@ struct Batch {
   std::vector<std::size_t> numbers;   ///< the samples', in the data set; for Pass
   std::vector<T> features;            ///< row-major, samples() × width
   std::vector<T> targets;             ///< one a sample, from Dataset
-  std::vector<std::uint32_t> labels;  ///< one a sample, from LabelledData
+  std::vector<std::uint32_t> labels;  ///< one a sample, from LabelledData; context, from TextData
 
   std::size_t samples() const { return numbers.size(); }
+  /// Over how many targets losses and gradients are averaged: samples, but for TextData.
+  std::size_t weight() const;
 };
 
 /// The features and the targets or labels of the given samples, in that order.
@@ -32,6 +35,8 @@ template <class T>
 Batch<T> gather_batch(const Dataset& data, std::span<const std::size_t> samples);
 template <class T>
 Batch<T> gather_batch(const LabelledData& data, std::span<const std::size_t> samples);
+template <class T>
+Batch<T> gather_batch(const TextData& data, std::span<const std::size_t> samples);
 
 /// Gives this rank's batches of an epoch, prepared ahead on a thread. Batches come as `sampler`
 /// has them. Not collective; one consumer. T is float or double.
@@ -45,10 +50,12 @@ class Loader {
     int ranks = 1;
     std::size_t prefetch = 2;  ///< batches that may wait
   };
-  /// Gives the samples numbered `samples` of `data`, both of which must outlive the loader. Call
-  /// start() before next().
-  Loader(const Dataset& data, std::span<const std::size_t> samples, const Options& options);
-  Loader(const LabelledData& data, std::span<const std::size_t> samples, const Options& options);
+  /// Gives the samples numbered `samples` of `data`, which gather_batch() takes; both must outlive
+  /// the loader. Call start() before next().
+  template <class Data>
+  Loader(const Data& data, std::span<const std::size_t> samples, const Options& options)
+      : Loader(Gather([&data](std::span<const std::size_t> s) { return gather_batch<T>(data, s); }),
+               samples, options) {}
 
   /// Global batches in an epoch; the same on all ranks.
   std::size_t batches() const { return sampler_.batches(); }

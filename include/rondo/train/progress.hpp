@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 namespace rondo::train {
 
@@ -27,18 +28,21 @@ class Progress {
   /// terminal of its own, whatever mpirun's output is; so its parent is asked too.)
   static Style detect_style();
 
-  Progress(Style style, std::uint64_t epochs, std::uint64_t steps_per_epoch);
+  /// `counted` is what a speed counts.
+  Progress(Style style, std::uint64_t epochs, std::uint64_t steps_per_epoch,
+           std::string counted = "samples");
 
   /// After each step: `step` of this epoch (from 1) is done; `loss` is the epoch's mean so far.
-  void step(std::uint64_t epoch, std::uint64_t step, double loss, double samples_per_second);
+  void step(std::uint64_t epoch, std::uint64_t step, double loss, double per_second);
 
   /// After each epoch (from 1).
-  void epoch(std::uint64_t epoch, double loss, double learning_rate, double samples_per_second);
+  void epoch(std::uint64_t epoch, double loss, double learning_rate, double per_second);
 
  private:
   Style style_;
   std::uint64_t epochs_;
   std::uint64_t steps_per_epoch_;
+  std::string counted_;
   std::chrono::steady_clock::time_point last_drawn_{};
 };
 

@@ -47,3 +47,4 @@
 #include <rondo/train/standardize.hpp>
 #include <rondo/train/tanh.hpp>
 #include <rondo/train/tensor.hpp>
+#include <rondo/train/text_data.hpp>
