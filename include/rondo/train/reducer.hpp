@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,12 +18,27 @@ class Communicator;
 
 namespace rondo::train {
 
-/// How a GradientReducer works.
+struct Exchange;
+
+/// What a step whose mean gradients are not all finite comes to, on all ranks alike.
+enum class NonFinite {
+  propagate,  ///< nobody looks
+  skip,       ///< finish() says so, and the optimizer is not to be stepped; a warning names the
+              ///< parameter, once
+  stop,       ///< finish() throws SharedError(usage) naming the parameter, and the ranks whose own
+              ///< gradients were not finite
+};
+
+/// How a GradientReducer works. All ranks say the same.
 struct ReducerOptions {
   std::size_t bucket_bytes = std::size_t{25} << 20;  ///< a bucket's most, but for huge parameters
   std::size_t first_bucket_bytes = std::size_t{1} << 20;  ///< likewise, of the first to be ready
   bool overlap = true;  ///< buckets travel while backward goes on; false: each ready() that
                         ///< completes one waits for it
+  NonFinite on_nonfinite = NonFinite::propagate;
+  double clip_norm = 0.0;  ///< the most that the norm of all mean gradients together may be: they
+                           ///< are multiplied by clip_norm / (norm + 1e-6) where that is below 1,
+                           ///< as PyTorch's clip_grad_norm_ does; 0: any
   rondo::Options collective =
       {};  ///< for each all-reduce; `scale` is the reducer's own and must be 1
 };
@@ -32,6 +48,8 @@ struct ReducerStats {
   std::size_t buckets = 0;  ///< all-reduces of gradients
   std::size_t bytes = 0;    ///< of gradients
   double seconds = 0.0;     ///< that this rank's computing stood still for communication
+  double norm = 0.0;        ///< of all mean gradients before clipping; without clip_norm, 0
+  bool skip = false;        ///< not all gradients are finite: leave the optimizer as it is
 };
 
 /// Makes gradients the mean over the samples of all ranks, a bucket of parameters at a time, while
@@ -48,9 +66,25 @@ struct ReducerStats {
 /// ready here or elsewhere. Each gradient is multiplied by 1/samples in its accumulator type before
 /// it is added or rounded. A bucket holds its parameters without gaps.
 ///
-/// A parameter that is not ready by finish() contributes zeros, on this rank; if this rank has
-/// samples, a warning names it, once. A rank without samples may go straight from begin(0) to
-/// finish(). When no rank has samples, nothing is reduced and all gradients are zeros.
+/// Several micro-batches make one step, as under PyTorch's no_sync(), when accumulate() is said
+/// before each but the last; gradients are then divided by the samples of all of them:
+///
+///   reducer.accumulate(samples_1);  …; reducer.ready(weight);  …   // nothing travels
+///   reducer.begin(samples_2);       …; reducer.ready(weight);  …   // the sum of both travels
+///   reducer.finish();
+///
+/// A parameter that is not ready by finish() contributes zeros, or what was accumulated, on this
+/// rank; if this rank has samples and nothing of it, a warning names it, once. A rank without
+/// samples may go straight from begin(0) to finish(). When no rank has samples, nothing is reduced
+/// and all gradients are zeros. So ranks with unequally many batches go on until all are done:
+///
+///   for (;;) {
+///     const auto batch = loader.next();           // empty once this rank has run out
+///     reducer.begin(batch ? batch->samples() : 0);
+///     if (batch) …                                // forward and backward
+///     if (reducer.finish() == 0) break;           // on all ranks at once
+///     if (!reducer.stats().skip) optimizer.step(rate);
+///   }
 ///
 /// Collective, in this order, on all ranks: begin, finish. Parameters are registered alike on all
 /// ranks, in the same order (the first begin() checks, and throws Error(mismatch) naming the ranks
@@ -69,9 +103,13 @@ class GradientReducer {
   /// gradient(i); returns i = 0, 1, …. Floating types only. Throws Error(usage) once the buckets
   /// are laid out.
   std::size_t add(std::string name, std::size_t count, DataType type);
+  /// The same for a tensor; what becomes of it on its way may depend on its shape.
+  std::size_t add(std::string name, std::vector<std::size_t> shape, DataType type);
   /// Registers a parameter whose gradient lies in the caller's memory: copied into the bucket by
   /// ready(), and back by finish(). The memory must outlive the reducer.
   std::size_t add(std::string name, Buffer gradient);
+  /// Throws Error(usage) unless `shape` has gradient.count elements.
+  std::size_t add(std::string name, std::vector<std::size_t> shape, Buffer gradient);
   /// Registers `parameters` in order, lays the buckets out, and makes the parameters' gradients
   /// views of them; returns the first one's number. No add() may follow.
   template <class T>
@@ -81,31 +119,45 @@ class GradientReducer {
   /// Where parameter i's gradient is written and, after finish(), read. Lays the buckets out.
   Buffer gradient(std::size_t i);
 
-  /// Starts a step: adds up `local_samples` over the ranks. Lays the buckets out the first time.
+  /// Starts a micro-batch that is not its step's last: until the next accumulate() or begin(),
+  /// ready() adds gradients up in memory of the reducer's own (in float32 those of 16 bits), which
+  /// is taken once. Who adds them up himself calls no ready(). Not collective: ranks may have
+  /// unequally many micro-batches. Throws Error(usage) between begin() and finish().
+  void accumulate(std::uint64_t local_samples);
+  /// Starts a step, or its last micro-batch: adds up the samples of all micro-batches over the
+  /// ranks. Lays the buckets out the first time.
   void begin(std::uint64_t local_samples);
   /// Parameter i's gradient is complete. Throws Error(usage), naming the parameter, the second time
-  /// in a step, or outside of begin() … finish().
+  /// in a micro-batch, or outside of one.
   void ready(std::size_t i);
   /// Reduces what remains; returns the number of samples of all ranks. 0 ends the epoch for all.
   std::uint64_t finish();
 
   /// Of the last finished step.
   const ReducerStats& stats() const { return stats_; }
+  /// Steps so far that were to be skipped.
+  std::uint64_t skipped() const { return skipped_; }
 
  private:
+  enum class Phase { idle, accumulating, reducing };
   struct Entry;
   struct Bucket;
 
   std::size_t add_entry(Entry entry);
   void check_registered(std::size_t i) const;
   void lay_out();
+  void add_bucket(DataType type, std::vector<std::size_t> entries);
   void check_agreement();
+  void split_stages();
   void mark_ready(Entry& entry);
-  void step_all();
-  void reduce(Bucket& bucket);
-  void sum_up(Buffer data, const rondo::Options& options, Request& request);
+  void advance(bool patiently);
+  void launch(Bucket& bucket, std::size_t stage);
+  void exchange(const Exchange& exchange, Communicator& communicator, Request& request);
   void wait_for(Request& request);
-  void contribute_zeros();
+  void contribute_what_is_there();
+  void judge();
+  double norm_of_gradients() const;
+  void judge_nonfinite();
 
   Communicator& communicator_;
   ReducerOptions options_;
@@ -113,12 +165,19 @@ class GradientReducer {
   std::vector<Bucket> buckets_;  // empty until laid out
   bool laid_out_ = false;
   bool agreed_ = false;  // all ranks registered alike
-  bool in_step_ = false;
-  std::uint64_t local_samples_ = 0;
+  Phase phase_ = Phase::idle;
+  std::uint64_t local_samples_ = 0;  // of the step so far
   std::uint64_t total_samples_ = 0;
-  Request counting_;          // of total_samples_
-  std::size_t launched_ = 0;  // buckets whose reduction has begun in this step: the first so many
-  std::size_t finished_ = 0;  // of these, the first so many are known to be over
+  Request counting_;  // of total_samples_
+  // One for each stage of a reduction but the first: by the time a bucket's second stage may begin,
+  // ranks have begun different numbers of first stages.
+  std::vector<Communicator> stage_communicators_;
+  // begun_[s]: the first so many buckets have begun stage s in this step, or don't have it; the
+  // last one: so many are reduced.
+  std::vector<std::size_t> begun_;
+  std::uint64_t skipped_ = 0;
+  bool skip_reported_ = false;
+  std::size_t own_nonfinite_ = 0;  // the first parameter whose own gradient is not finite
   ReducerStats current_;
   ReducerStats stats_;
 };

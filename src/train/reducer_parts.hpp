@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <rondo/shared_buffer.hpp>
+#include <rondo/train/reducer.hpp>
+
+#include "train/bucket_reduction.hpp"
+#include "train/gradient_sum.hpp"
+
+namespace rondo::train {
+
+struct GradientReducer::Entry {
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::size_t count;
+  DataType type;
+  void* callers_memory = nullptr;  // of a copied-in gradient; null: the gradient lies in the bucket
+  void* place = nullptr;           // in the bucket
+  std::size_t bucket = 0;
+  GradientSum accumulated{};
+  bool ready = false;         // in this micro-batch
+  bool gap_reported = false;  // that it had no gradient once
+
+  std::size_t bytes() const { return count * size_of(type); }
+  Buffer in_bucket() const { return {place, count, type}; }
+  /// Where its owner writes and reads it.
+  Buffer gradient() const {
+    return {callers_memory != nullptr ? callers_memory : place, count, type};
+  }
+};
+
+struct GradientReducer::Bucket {
+  DataType type;
+  std::vector<std::size_t> entries;
+  SharedBuffer<std::byte> memory;
+  std::unique_ptr<BucketReduction> reduction{};
+  std::size_t missing = 0;  // entries not ready in this step
+  Request request{};        // of its exchange; destroyed, and so waited for, before the memory
+
+  Buffer buffer() { return {memory.data(), memory.size() / size_of(type), type}; }
+};
+
+}  // namespace rondo::train

@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include <fmt/core.h>
+
+#include <rondo/communicator.hpp>
+
+#include "core/log.hpp"
+#include "train/all_finite.hpp"
+#include "train/reducer_parts.hpp"
+
+// What a reducer does in a step; what becomes of its result is in reducer_judge.cpp.
+namespace rondo::train {
+
+namespace {
+
+/// Adds the time from its construction to its destruction to `total`, in seconds.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total) : total_(total) {}
+  ~Stopwatch() {
+    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+void fill_with_zeros(Buffer data) {
+  if (data.count > 0) std::memset(data.data, 0, data.bytes());
+}
+
+void copy(ConstBuffer from, Buffer to) {
+  if (to.data != from.data && to.count > 0) std::memcpy(to.data, from.data, to.bytes());
+}
+
+}  // namespace
+
+void GradientReducer::accumulate(std::uint64_t local_samples) {
+  if (phase_ == Phase::reducing)
+    throw Error(ErrorCode::usage,
+                "accumulate() between begin() and finish(); a step's last micro-batch is the one "
+                "that begin() starts");
+  lay_out();
+  for (Entry& entry : entries_) entry.ready = false;
+  local_samples_ += local_samples;
+  phase_ = Phase::accumulating;
+}
+
+void GradientReducer::begin(std::uint64_t local_samples) {
+  if (phase_ == Phase::reducing)
+    throw Error(ErrorCode::usage, "begin() again before finish(); every step has one of each");
+  lay_out();
+  if (!agreed_) {
+    check_agreement();
+    split_stages();
+  }
+  for (Entry& entry : entries_) entry.ready = false;
+  for (Bucket& bucket : buckets_) bucket.missing = bucket.entries.size();
+  local_samples_ += local_samples;
+  total_samples_ = local_samples_;
+  std::ranges::fill(begun_, 0);
+  own_nonfinite_ = entries_.size();
+  current_ = {};
+  const Buffer total(std::span(&total_samples_, 1));
+  exchange({.input = total, .output = total}, communicator_, counting_);
+  phase_ = Phase::reducing;
+}
+
+/// The first communicator is the user's. Collective.
+void GradientReducer::split_stages() {
+  std::size_t stages = 1;
+  for (const Bucket& bucket : buckets_) stages = std::max(stages, bucket.reduction->stages());
+  while (stage_communicators_.size() + 1 < stages)
+    stage_communicators_.push_back(communicator_.split(0, communicator_.rank()));
+  begun_.assign(stages + 1, 0);
+}
+
+void GradientReducer::ready(std::size_t i) {
+  check_registered(i);
+  Entry& entry = entries_[i];
+  if (phase_ == Phase::idle)
+    throw Error(
+        ErrorCode::usage,
+        fmt::format("ready() for parameter '{}' outside of begin() … finish()", entry.name));
+  if (entry.ready)
+    throw Error(ErrorCode::usage,
+                fmt::format("ready() for parameter '{}' twice in one step; its gradient may be "
+                            "under way already",
+                            entry.name));
+  entry.ready = true;
+  if (phase_ == Phase::accumulating) return entry.accumulated.add(entry.gradient());
+  copy(entry.gradient(), entry.in_bucket());
+  if (!entry.accumulated.empty()) entry.accumulated.add_to(entry.in_bucket());
+  mark_ready(entry);
+  advance(!options_.overlap);
+}
+
+/// Its contribution lies in the bucket.
+void GradientReducer::mark_ready(Entry& entry) {
+  if (options_.on_nonfinite == NonFinite::stop && !all_finite(entry.in_bucket()))
+    own_nonfinite_ = std::min(own_nonfinite_, static_cast<std::size_t>(&entry - entries_.data()));
+  --buckets_[entry.bucket].missing;
+  std::size_t& begun = begun_.front();
+  while (begun < buckets_.size() && buckets_[begun].missing == 0) {
+    wait_for(counting_);
+    launch(buckets_[begun++], 0);
+  }
+}
+
+void GradientReducer::launch(Bucket& bucket, std::size_t stage) {
+  if (total_samples_ == 0) return;
+  if (stage == 0) {
+    ++current_.buckets;
+    current_.bytes += bucket.memory.size();
+  }
+  const double scale = 1.0 / static_cast<double>(total_samples_);
+  exchange(bucket.reduction->begin(stage, scale),
+           stage == 0 ? communicator_ : stage_communicators_[stage - 1], bucket.request);
+}
+
+void GradientReducer::exchange(const Exchange& exchange, Communicator& communicator,
+                               Request& request) {
+  rondo::Options options = options_.collective;
+  options.scale = exchange.scale;
+  if (exchange.narrow) options.wire = Wire::narrow;
+  const bool sum = exchange.kind == Exchange::Kind::sum;
+  if (!options_.overlap) {
+    const Stopwatch stopwatch(current_.seconds);
+    if (sum)
+      communicator.allreduce(exchange.input, exchange.output, ReduceOp::sum, options);
+    else
+      communicator.allgather(exchange.input, exchange.output, options);
+  } else if (sum) {
+    request = communicator.iallreduce(exchange.input, exchange.output, ReduceOp::sum, options);
+  } else {
+    request = communicator.iallgather(exchange.input, exchange.output, options);
+  }
+}
+
+/// Takes each bucket as far as it has come: a step of all that is under way, for where no other
+/// thread takes it (a request that is not over steps its whole communicator), and the next stage of
+/// those whose last one is over, in order. Patiently: waits for all that are launched.
+void GradientReducer::advance(bool patiently) {
+  if (!counting_.test()) return;
+  for (std::size_t stage = 1; stage < begun_.size(); ++stage) {
+    const bool done = stage + 1 == begun_.size();
+    for (std::size_t& begun = begun_[stage]; begun < begun_[stage - 1]; ++begun) {
+      Bucket& bucket = buckets_[begun];
+      if (!done && stage >= bucket.reduction->stages()) continue;
+      if (!patiently && !bucket.request.test()) break;
+      wait_for(bucket.request);
+      if (!done)
+        launch(bucket, stage);
+      else if (total_samples_ > 0)
+        bucket.reduction->finish();
+    }
+  }
+}
+
+void GradientReducer::wait_for(Request& request) {
+  const Stopwatch stopwatch(current_.seconds);
+  request.wait();
+}
+
+std::uint64_t GradientReducer::finish() {
+  if (phase_ != Phase::reducing) throw Error(ErrorCode::usage, "finish() without begin()");
+  contribute_what_is_there();
+  wait_for(counting_);  // where there are no buckets
+  advance(true);
+  phase_ = Phase::idle;
+  local_samples_ = 0;
+  if (total_samples_ == 0)
+    for (Bucket& bucket : buckets_) fill_with_zeros(bucket.buffer());
+  else
+    judge();
+  for (const Entry& entry : entries_) copy(entry.in_bucket(), entry.gradient());
+  stats_ = current_;
+  return total_samples_;
+}
+
+void GradientReducer::contribute_what_is_there() {
+  for (Entry& entry : entries_) {
+    if (entry.ready) continue;
+    if (!entry.accumulated.empty()) {
+      entry.accumulated.move_to(entry.in_bucket());
+    } else {
+      fill_with_zeros(entry.in_bucket());
+      if (local_samples_ > 0 && !entry.gap_reported) {
+        core::log(core::LogLevel::warning,
+                  fmt::format("parameter '{}' got no gradient in a step that had samples; zeros "
+                              "were used (said once)",
+                              entry.name));
+        entry.gap_reported = true;
+      }
+    }
+    mark_ready(entry);
+  }
+}
+
+}  // namespace rondo::train
