@@ -47,14 +47,6 @@ double OverlapResult::bound() const {
   return fastest == rows.end() ? compute : std::max(compute, fastest->communication);
 }
 
-double OverlapResult::exposed(const OverlapRow& row) const {
-  return std::max(0.0, row.step - compute);
-}
-
-double OverlapResult::overlap(const OverlapRow& row) const {
-  return row.communication > 0 ? 1 - exposed(row) / row.communication : 1;
-}
-
 OverlapProtocol::OverlapProtocol(const std::vector<std::string>& impls, Communicator& world,
                                  const ExchangeOptions& options)
     : layers_(options.counts.size()),
@@ -100,17 +92,23 @@ OverlapProtocol::Sample OverlapProtocol::sample(GradientExchange& exchange, std:
 void OverlapProtocol::calibrate(double seconds) {
   constexpr double kLongEnough = 0.02;
   constexpr double kMostPasses = 1e12;
-  const auto layers = static_cast<double>(layers_);
-  passes_ = 64;
-  double taken = 0;
-  for (; taken < std::min(seconds, kLongEnough); passes_ *= 2)
-    taken = sample(*none_.exchange, passes_).seconds;
-  passes_ /= 2;
+  constexpr int kSamples = 3;
   constexpr int kRefinements = 3;
+  // What disturbs a sample makes it longer.
+  const auto fastest = [&] {
+    double taken = sample(*none_.exchange, passes_).seconds;
+    for (int i = 1; i < kSamples; ++i)
+      taken = std::min(taken, sample(*none_.exchange, passes_).seconds);
+    return taken;
+  };
+  passes_ = 64;
+  double taken = fastest();
+  for (; taken < std::min(seconds, kLongEnough); taken = fastest()) passes_ *= 2;
   for (int i = 0; i < kRefinements; ++i) {
     const double wanted = static_cast<double>(passes_) * seconds / taken;
-    passes_ = static_cast<std::uint64_t>(std::clamp(std::round(wanted), 1.0, kMostPasses / layers));
-    taken = sample(*none_.exchange, passes_).seconds;
+    passes_ = static_cast<std::uint64_t>(
+        std::clamp(std::round(wanted), 1.0, kMostPasses / static_cast<double>(layers_)));
+    taken = fastest();
   }
 }
 
@@ -124,13 +122,15 @@ double OverlapProtocol::communication() {
 }
 
 void OverlapProtocol::round() {
-  none_.steps.push_back(sample(*none_.exchange, passes_).seconds);
+  const double compute = sample(*none_.exchange, passes_).seconds;
+  none_.steps.push_back(compute);
   for (Entry& entry : entries_) {
     const Sample together = sample(*entry.exchange, passes_);
     const Sample alone = sample(*entry.exchange, 0);
     entry.steps.push_back(together.seconds);
     entry.processor.push_back(together.processor);
     entry.alone.push_back(alone.seconds);
+    entry.exposed.push_back(together.seconds - compute);
     entry.wrong += together.wrong + alone.wrong;
   }
 }
@@ -139,7 +139,8 @@ OverlapResult OverlapProtocol::measure(const OverlapBudget& budget) {
   constexpr int kFewest = 3;
   round();  // connections and memory are made
   const auto forget = [](Entry& entry) {
-    for (auto* times : {&entry.steps, &entry.alone, &entry.processor}) times->clear();
+    for (auto* times : {&entry.steps, &entry.alone, &entry.exposed, &entry.processor})
+      times->clear();
   };
   forget(none_);
   std::for_each(entries_.begin(), entries_.end(), forget);
@@ -160,6 +161,7 @@ OverlapResult OverlapProtocol::measure(const OverlapBudget& budget) {
          .step = median(entry.steps),
          .fastest_step = *std::min_element(entry.steps.begin(), entry.steps.end()),
          .communication = median(entry.alone),
+         .exposed = std::max(0.0, median(entry.exposed)),
          .processor = median(entry.processor),
          .wrong = static_cast<std::size_t>(over_all(static_cast<double>(entry.wrong), MPI_SUM))});
   return result;

@@ -17,8 +17,12 @@ struct OverlapRow {
   double step = 0;           // backward and exchange together
   double fastest_step = 0;   // of all samples
   double communication = 0;  // the exchange alone, of gradients that are there already
+  double exposed = 0;        // by how much a step is longer than the backward alone before it
   double processor = 0;      // time of a rank's processors in a step, mean over ranks
   std::size_t wrong = 0;     // elements, over all ranks and samples
+
+  /// The part of the communication that is hidden behind backward: 1 is all of it.
+  double overlap() const { return communication > 0 ? 1 - exposed / communication : 1; }
 };
 
 struct OverlapResult {
@@ -29,10 +33,6 @@ struct OverlapResult {
 
   /// Backward or the fastest exchange, whichever takes longer: no step can be shorter.
   double bound() const;
-  /// Seconds for which a step of this row is longer than backward alone.
-  double exposed(const OverlapRow& row) const;
-  /// The part of its communication that a row hides behind backward: 1 is all of it.
-  double overlap(const OverlapRow& row) const;
 };
 
 struct OverlapBudget {
@@ -60,6 +60,7 @@ class OverlapProtocol {
     std::unique_ptr<GradientExchange> exchange;
     std::vector<double> steps{};
     std::vector<double> alone{};
+    std::vector<double> exposed{};
     std::vector<double> processor{};
     std::size_t wrong = 0;
   };

@@ -38,7 +38,7 @@ void print(const Meta& meta, const OverlapArguments& arguments, const OverlapRes
   for (const OverlapRow& row : result.rows)
     fmt::print("{:>14} {:>10.2f} {:>14.2f} {:>7.3f} {:>10.2f} {:>8.3f} {:>10.2f} {:>7.2f} {:>7}\n",
                row.impl, row.step * kMilli, row.communication * kMilli, row.step / result.bound(),
-               result.exposed(row) * kMilli, result.overlap(row), row.processor * kMilli,
+               row.exposed * kMilli, row.overlap(), row.processor * kMilli,
                row.step / result.rows.front().step, row.wrong);
 }
 
@@ -62,8 +62,8 @@ std::string json_text(const Meta& meta, const OverlapArguments& arguments,
                                 {"fastest_step_ms", row.fastest_step * kMilli},
                                 {"communication_ms", row.communication * kMilli},
                                 {"ratio", row.step / result.bound()},
-                                {"exposed_ms", result.exposed(row) * kMilli},
-                                {"overlap", result.overlap(row)},
+                                {"exposed_ms", row.exposed * kMilli},
+                                {"overlap", row.overlap()},
                                 {"processor_ms", row.processor * kMilli},
                                 {"wrong", row.wrong}});
   return document.dump(1) + "\n";

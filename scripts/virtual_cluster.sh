@@ -113,13 +113,15 @@ find_launcher() {
   local ranks=$((${#addresses[@]} * ranks_per_host)) list
   printf -v list ",%s:$ranks_per_host" "${addresses[@]}"
   if [[ $mpi == openmpi ]]; then
-    # Without the last two every host's rank would be bound to core 0, and spin there.
+    # Without --bind-to none every host's rank would be bound to core 0. Each host believes that all cores
+    # are its own, and Open MPI must be told to yield them where there are too few.
+    local yield=$((ranks > $(nproc) ? 1 : 0))
     # shellcheck disable=SC2054  # the commas are meant
     launch=(mpirun.openmpi --allow-run-as-root --host "${list:1}" -np "$ranks"
       --map-by "ppr:$ranks_per_host:node" --mca plm_rsh_agent "$agent"
       --mca pml ob1 --mca btl tcp,vader,self --mca btl_tcp_if_include "$network.0/24"
       --mca oob_tcp_if_include "$network.0/24"
-      --bind-to none --mca mpi_yield_when_idle 1)
+      --bind-to none --mca mpi_yield_when_idle "$yield")
   else
     launch=(mpiexec.mpich -launcher rsh -launcher-exec "$agent" -localhost "$network.254"
       -hosts "${list:1}" -np "$ranks" -ppn "$ranks_per_host" -bind-to none)

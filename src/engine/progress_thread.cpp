@@ -24,21 +24,43 @@ class ProgressThread::Naps {
     looks_ = 0;
     doublings_ = 0;
   }
-  bool at_longest() const { return doublings_ == kDoublings; }
+  bool at_longest(Cores cores) const { return doublings_ >= most_doublings(cores); }
   void take(Cores cores) {
     if (cores == Cores::spare && looks_++ < kSpareLooks) {
       sched_yield();
       return;
     }
-    // Each nap's end costs who computes on this core some 10 us. Within a node, what this thread
-    // does costs them as much as if they did it, so that it need not be soon.
-    const std::chrono::microseconds shortest = cores == Cores::none_within_node ? 1000us : 200us;
-    std::this_thread::sleep_for(shortest * (1 << doublings_));
-    doublings_ = std::min(doublings_ + 1, kDoublings);
+    std::this_thread::sleep_for(shortest(cores) * (1 << doublings_));
+    doublings_ = std::min(doublings_ + 1, most_doublings(cores));
   }
 
  private:
-  static constexpr int kDoublings = 4;
+  /// Each nap's end costs who computes on this core some 10 us. Within a node, what this thread
+  /// does costs them as much as if they did it, so that it need not be soon.
+  static std::chrono::microseconds shortest(Cores cores) {
+    switch (cores) {
+      case Cores::spare:
+        return 200us;
+      case Cores::none:
+        return 500us;
+      case Cores::none_within_node:
+        return 1000us;
+    }
+    return {};
+  }
+  /// Between nodes the link must not run dry: what is in flight lasts for some milliseconds.
+  static int most_doublings(Cores cores) {
+    switch (cores) {
+      case Cores::spare:
+        return 2;
+      case Cores::none:
+        return 1;
+      case Cores::none_within_node:
+        return 4;
+    }
+    return 0;
+  }
+
   static constexpr int kSpareLooks = 1000;
 
   int looks_ = 0;
@@ -110,7 +132,7 @@ void ProgressThread::run() {
     const Activity activity = look_at_all(look_at_idle);
     if (activity == Activity::moving) {
       naps.reset();
-    } else if (activity == Activity::waiting || !naps.at_longest()) {
+    } else if (activity == Activity::waiting || !naps.at_longest(cores())) {
       const Cores available = cores();
       lock.unlock();
       naps.take(available);
