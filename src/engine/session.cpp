@@ -69,6 +69,7 @@ Session::~Session() {
   transport::keep_for_ever(std::move(message_));
   transport::keep_for_ever(std::move(launches_));
   transport::keep_for_ever(std::move(node_));
+  transport::keep_for_ever(std::move(packed_));
 }
 
 Terms Session::terms_of(const Options& options) const {
@@ -153,18 +154,20 @@ void Session::all_to_all_v(const Call& call, const Options& options) {
     const auto ranks = static_cast<std::size_t>(transport_->size());
     check_terms(call, terms_of(options), transport_->rank(), transport_->size());
     check_memory(call, transport_->rank());
-    std::vector<std::uint64_t> announced(call.input_counts.begin(), call.input_counts.end());
-    std::vector<std::uint64_t> coming(ranks);
+    transport::MessageMemory<std::vector<std::uint64_t>> announced;
+    transport::MessageMemory<std::vector<std::uint64_t>> coming;
+    announced->assign(call.input_counts.begin(), call.input_counts.end());
+    coming->resize(ranks);
     run_held({.collective = Collective::all_to_all,
-              .input = ConstBuffer(announced.data(), ranks, DataType::uint64),
-              .output = Buffer(coming.data(), ranks, DataType::uint64)},
+              .input = ConstBuffer(announced->data(), ranks, DataType::uint64),
+              .output = Buffer(coming->data(), ranks, DataType::uint64)},
              {});
     for (std::size_t peer = 0; peer < ranks; ++peer)
-      if (coming[peer] != call.output_counts[peer])
+      if ((*coming)[peer] != call.output_counts[peer])
         throw Error(
             ErrorCode::mismatch,
             fmt::format("all_to_all_v: rank {} sends {} elements to rank {}, which expects {}",
-                        peer, coming[peer], transport_->rank(), call.output_counts[peer]));
+                        peer, (*coming)[peer], transport_->rank(), call.output_counts[peer]));
     run_held(call, options);
   });
 }

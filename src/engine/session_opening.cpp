@@ -12,6 +12,7 @@
 #include "core/log.hpp"
 #include "engine/node_meeting.hpp"
 #include "engine/session-inl.hpp"
+#include "transport/keep_for_ever.hpp"
 
 // How the ranks of a new communicator come to agree on settings and tuning, and meet on their node.
 namespace rondo::engine {
@@ -43,12 +44,15 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
 
 template <class T>
 std::vector<T> Session::gather_from_all(const T& mine) {
-  std::vector<T> all(static_cast<std::size_t>(transport_->size()));
+  transport::MessageMemory<std::vector<T>> all;
+  all->resize(static_cast<std::size_t>(transport_->size()));
+  T& place = (*all)[static_cast<std::size_t>(transport_->rank())];
+  place = mine;
   Call call{.collective = Collective::allgather,
-            .input = ConstBuffer(&mine, sizeof mine, DataType::uint8),
-            .output = Buffer(all.data(), all.size() * sizeof mine, DataType::uint8)};
+            .input = ConstBuffer(&place, sizeof mine, DataType::uint8),
+            .output = Buffer(all->data(), all->size() * sizeof mine, DataType::uint8)};
   run(call, {.algorithm = "bruck"});
-  return all;
+  return std::move(*all);
 }
 
 /// What rank 0 has read, so that all ranks go by the same.
@@ -67,29 +71,29 @@ void Session::broadcast_bytes(void* data, std::size_t bytes) {
 }
 
 void Session::adopt_settings_of_rank_0() {
-  Opening opening;
-  std::string tuning;
+  transport::MessageMemory<Opening> opening;
+  transport::MessageMemory<std::string> tuning;
   if (transport_->rank() == 0) {
     guarded([&] {
       if (settings_.tuning_file.empty()) return;
       tuning_ =
           std::make_shared<collectives::Tuning>(collectives::Tuning::read(settings_.tuning_file));
-      tuning = tuning_->text();
+      *tuning = tuning_->text();
     });
     const std::string settings = settings_.encode();
-    if (settings.size() >= opening.settings.size())
+    if (settings.size() >= opening->settings.size())
       throw Error(ErrorCode::usage, "the RONDO_* settings are too long; shorten what is in them");
-    std::copy(settings.begin(), settings.end(), opening.settings.begin());
-    opening.tuning_bytes = tuning.size();
+    std::copy(settings.begin(), settings.end(), opening->settings.begin());
+    opening->tuning_bytes = tuning->size();
   }
-  broadcast_bytes(&opening, sizeof opening);
+  broadcast_bytes(&*opening, sizeof *opening);
   operation_->forget_last_call();
-  settings_ = core::Settings::decode(opening.settings.data(), settings_);
-  if (opening.tuning_bytes == 0) return;
-  tuning.resize(opening.tuning_bytes);
-  broadcast_bytes(tuning.data(), tuning.size());
+  settings_ = core::Settings::decode(opening->settings.data(), settings_);
+  if (opening->tuning_bytes == 0) return;
+  tuning->resize(opening->tuning_bytes);
+  broadcast_bytes(tuning->data(), tuning->size());
   tuning_ = std::make_shared<collectives::Tuning>(
-      collectives::Tuning::parse(tuning, "what rank 0 has read"));
+      collectives::Tuning::parse(*tuning, "what rank 0 has read"));
 }
 
 /// Whatever bits may depend on must be alike, however it came to each rank.

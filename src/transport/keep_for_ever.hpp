@@ -1,6 +1,8 @@
 #pragma once
 
+#include <exception>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -15,5 +17,25 @@ void keep_for_ever(T value) {
   const std::lock_guard lock(mutex);
   kept.push_back(std::move(value));
 }
+
+/// What messages are sent from or received into. Where an exception ends its scope it is kept for
+/// ever, since they may not have finished.
+template <class T>
+class MessageMemory {
+ public:
+  MessageMemory() = default;
+  ~MessageMemory() {
+    if (std::uncaught_exceptions() > exceptions_before_) keep_for_ever(std::move(value_));
+  }
+  MessageMemory(const MessageMemory&) = delete;
+  MessageMemory& operator=(const MessageMemory&) = delete;
+
+  T& operator*() { return *value_; }
+  T* operator->() { return value_.get(); }
+
+ private:
+  int exceptions_before_ = std::uncaught_exceptions();
+  std::unique_ptr<T> value_ = std::make_unique<T>();
+};
 
 }  // namespace rondo::transport

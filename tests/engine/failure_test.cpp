@@ -1,4 +1,8 @@
+#include <unistd.h>
+
 #include <chrono>
+#include <cstddef>
+#include <fstream>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -122,6 +126,30 @@ TEST(Failure, ALostRankIsNamedByAllOthers) {
   for (Rank rank = 0; rank < 3; ++rank)
     EXPECT_TRUE(thrown(errors[static_cast<std::size_t>(rank)]).mentions("rank 3: silent"))
         << thrown(errors[static_cast<std::size_t>(rank)]).text;
+}
+
+/// Of this process, in bytes.
+std::size_t resident_memory() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// MPI may still send from it.
+TEST(Failure, MemoryOfItsOwnThatACommunicatorSendsFromIsKept) {
+  constexpr std::size_t kBytes = std::size_t{40} << 20;
+  std::size_t before = 0;
+  const auto errors = testing::errors_of_communicators(2, [&](Communicator& world) {
+    if (world.rank() == 1) return world.barrier();
+    std::vector<std::byte> data(kBytes);
+    const Buffer tensor(data.data(), kBytes, DataType::uint8);
+    before = resident_memory();
+    world.allreduce(std::span(&tensor, 1), ReduceOp::sum);
+  });
+  EXPECT_EQ(thrown(errors[0]).code, ErrorCode::mismatch);
+  EXPECT_GT(resident_memory() + (kBytes / 4), before) << "instead of `data`, which is free";
 }
 
 TEST(Failure, TwoThreadsOnOneCommunicatorAreRefused) {
