@@ -72,6 +72,11 @@ Session::~Session() {
   transport::keep_for_ever(std::move(packed_));
 }
 
+bool Session::has_failed() noexcept {
+  const Hold hold(*this, SessionLock::Patience::endless);
+  return health_.failure().has_value();
+}
+
 Terms Session::terms_of(const Options& options) const {
   Terms terms;
   terms.per_call_algorithm = options.algorithm;

@@ -45,6 +45,9 @@ class Session {
 
   const transport::Transport& transport() const { return *transport_; }
   const core::Settings& settings() const { return settings_; }
+  /// Whether messages of operations that are over may be unfinished, so that their memory must
+  /// stay.
+  bool has_failed() noexcept;
   std::string_view last_algorithm() const { return last_algorithm_; }
   collectives::Placement placement() const;
   /// What RONDO_TUNING_FILE holds, on every rank; empty without one.

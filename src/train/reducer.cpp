@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "engine/session.hpp"
 #include "train/bucket_plan.hpp"
 #include "train/check_alike.hpp"
 #include "train/reducer_parts.hpp"
+#include "transport/keep_for_ever.hpp"
 
 // Registering parameters and laying out buckets; the steps are in reducer_step.cpp.
 namespace rondo::train {
@@ -22,7 +24,17 @@ GradientReducer::GradientReducer(Communicator& communicator, const ReducerOption
         fmt::format("ReducerOptions::clip_norm is {}; 0 or above it must be", options.clip_norm));
 }
 
-GradientReducer::~GradientReducer() = default;
+/// Messages of a failed exchange may still be under way.
+GradientReducer::~GradientReducer() {
+  counting_ = {};  // waits
+  for (Bucket& bucket : buckets_) bucket.request = {};
+  bool has_failed = communicator_.session().has_failed();
+  for (Communicator& communicator : stage_communicators_)
+    has_failed |= communicator.session().has_failed();
+  if (!has_failed) return;
+  transport::keep_for_ever(std::move(buckets_));
+  transport::keep_for_ever(std::move(total_samples_));
+}
 
 namespace {
 

@@ -62,11 +62,11 @@ void GradientReducer::begin(std::uint64_t local_samples) {
   for (Entry& entry : entries_) entry.ready = false;
   for (Bucket& bucket : buckets_) bucket.missing = bucket.entries.size();
   local_samples_ += local_samples;
-  total_samples_ = local_samples_;
+  *total_samples_ = local_samples_;
   std::ranges::fill(begun_, 0);
   own_nonfinite_ = entries_.size();
   current_ = {};
-  const Buffer total(std::span(&total_samples_, 1));
+  const Buffer total(std::span(total_samples_.get(), 1));
   exchange({.input = total, .output = total}, communicator_, counting_);
   phase_ = Phase::reducing;
 }
@@ -113,12 +113,12 @@ void GradientReducer::mark_ready(Entry& entry) {
 }
 
 void GradientReducer::launch(Bucket& bucket, std::size_t stage) {
-  if (total_samples_ == 0) return;
+  if (*total_samples_ == 0) return;
   if (stage == 0) {
     ++current_.buckets;
     current_.bytes += bucket.memory.size();
   }
-  const double scale = 1.0 / static_cast<double>(total_samples_);
+  const double scale = 1.0 / static_cast<double>(*total_samples_);
   exchange(bucket.reduction->begin(stage, scale),
            stage == 0 ? communicator_ : stage_communicators_[stage - 1], bucket.request);
 }
@@ -156,7 +156,7 @@ void GradientReducer::advance(bool patiently) {
       wait_for(bucket.request);
       if (!done)
         launch(bucket, stage);
-      else if (total_samples_ > 0)
+      else if (*total_samples_ > 0)
         bucket.reduction->finish();
     }
   }
@@ -174,13 +174,13 @@ std::uint64_t GradientReducer::finish() {
   advance(true);
   phase_ = Phase::idle;
   local_samples_ = 0;
-  if (total_samples_ == 0)
+  if (*total_samples_ == 0)
     for (Bucket& bucket : buckets_) fill_with_zeros(bucket.buffer());
   else
     judge();
   for (const Entry& entry : entries_) copy(entry.in_bucket(), entry.gradient());
   stats_ = current_;
-  return total_samples_;
+  return *total_samples_;
 }
 
 void GradientReducer::contribute_what_is_there() {

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <rondo/shared_buffer.hpp>
 
 #include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
@@ -392,6 +393,32 @@ TEST(GradientReducer, RanksThatRegisterDifferentlyAllLearnWhich) {
     ASSERT_NE(error, nullptr);
     expect_error(ErrorCode::mismatch, {"on rank 2 differ"}, [&] { std::rethrow_exception(error); });
   }
+}
+
+/// Messages of the failed exchange may still be sent from it.
+TEST(GradientReducer, LeavesItsMemoryToMessagesWhenItFails) {
+  const auto errors = errors_of_communicators(2, [](Communicator& communicator) {
+    constexpr std::size_t kCount = 100'000;
+    void* memory = nullptr;
+    {
+      GradientReducer reducer(communicator);
+      reducer.add("weight", kCount, DataType::float64);
+      memory = reducer.gradient(0).data;
+      reducer.begin(1);
+      if (communicator.rank() == 0) {
+        EXPECT_THROW(communicator.broadcast(Buffer(), 7), Error);
+      }
+      EXPECT_THROW(
+          {
+            reducer.ready(0);
+            reducer.finish();
+          },
+          Error);
+    }
+    const SharedBuffer<double> next(communicator, kCount);
+    EXPECT_NE(static_cast<const void*>(next.data()), memory);
+  });
+  for (const auto& error : errors) EXPECT_FALSE(error);
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ class GradientReducer {
   bool agreed_ = false;  // all ranks registered alike
   Phase phase_ = Phase::idle;
   std::uint64_t local_samples_ = 0;  // of the step so far
-  std::uint64_t total_samples_ = 0;
+  std::unique_ptr<std::uint64_t> total_samples_ = std::make_unique<std::uint64_t>(0);
   Request counting_;  // of total_samples_
   // One for each stage of a reduction but the first: by the time a bucket's second stage may begin,
   // ranks have begun different numbers of first stages.
