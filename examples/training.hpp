@@ -77,20 +77,32 @@ class Training {
         throw rondo::train::SharedError(rondo::ErrorCode::usage,
                                         "the loss is not finite any more; choose a lower --lr");
       position_ = {.epoch = position_.epoch + 1, .step = position_.step};
-      metrics.write({position_.epoch, position_.step, loss, rate, stopwatch_.rate()});
+      metrics.write({position_.epoch, position_.step, loss, rate, stopwatch_.rate(), epoch_times_});
       progress_.epoch(position_.epoch, loss, rate, stopwatch_.rate());
       if (options_.checkpoint_every == 0) save();
     }
     save();
     if (checkpointer_) checkpointer_->finish();
     say(world_, fmt::format("{:.0f} {}/s on {} ranks", total_.rate(), counted_, world_.size()));
+    if (world_.size() > 1 && steps_ > 0) say(world_, communication());
   }
 
  private:
+  /// How much of rank 0's communication its computing hid.
+  std::string communication() const {
+    const double ms_a_step = 1e3 / static_cast<double>(steps_);
+    return fmt::format(
+        "gradients travelled for {:.3f} ms a step; computing stood still for {:.3f} of them: "
+        "overlap "
+        "{:.0f}%",
+        times_.communication * ms_a_step, times_.exposed * ms_a_step, 100 * times_.overlap());
+  }
+
   /// Goes on with the current epoch; false if --max-steps ended it early.
   bool run_epoch() {
     loader_.start(position_.epoch, position_.batch);
     stopwatch_ = {};
+    epoch_times_ = {};
     while (options_.max_steps == 0 || position_.step < options_.max_steps) {
       const auto batch = loader_.next();
       if (!batch) break;
@@ -120,6 +132,9 @@ class Training {
     ++position_.step;
     stopwatch_.add(samples);
     total_.add(samples);
+    epoch_times_ += reducer_.stats();
+    times_ += reducer_.stats();
+    ++steps_;
     progress_.step(position_.epoch + 1, position_.batch,
                    position_.loss_sum / static_cast<double>(position_.samples), stopwatch_.rate());
   }
@@ -154,4 +169,7 @@ class Training {
   std::vector<T> gradient_;            // of the loss with respect to the outputs
   rondo::train::Stopwatch stopwatch_;  // of the epoch
   rondo::train::Stopwatch total_;
+  rondo::train::CommunicationTimes epoch_times_;
+  rondo::train::CommunicationTimes times_;
+  std::uint64_t steps_ = 0;  // of this run
 };

@@ -38,6 +38,9 @@ class Request {
   /// on. Its own deadline is that of its Options, or of RONDO_TIMEOUT, from the call that began it,
   /// once earlier ones don't keep it waiting.
   bool wait_for(std::chrono::milliseconds timeout);
+  /// When the operation that was waited for last was over here: earlier than that, if another
+  /// thread has moved it. Before the first wait() that returns or throws: the clock's beginning.
+  std::chrono::steady_clock::time_point over_at() const noexcept { return over_at_; }
 
  private:
   friend class Communicator;
@@ -47,6 +50,7 @@ class Request {
 
   std::shared_ptr<engine::LaunchPool> pool_;  // shared with the communicator and its requests
   engine::Launch* launch_ = nullptr;
+  std::chrono::steady_clock::time_point over_at_{};
 };
 
 }  // namespace rondo

@@ -37,7 +37,8 @@ struct Launch {
   std::atomic<State> state{State::pending};
   std::optional<Error> error{};  // of one that failed
   std::string_view algorithm{};  // that has served it
-  Launch* next = nullptr;        // in its slot's queue, or among those to be used again
+  Deadline::Clock::time_point over_at{};
+  Launch* next = nullptr;  // in its slot's queue, or among those to be used again
 
  private:
   std::vector<std::size_t> input_counts_{};

@@ -95,6 +95,7 @@ void Launches::begin(Slot& slot) {
 void Launches::end(Slot& slot) {
   Launch& launch = *slot.first;
   launch.algorithm = slot.operation->algorithm();
+  launch.over_at = Deadline::Clock::now();
   slot.running = false;
   slot.first = launch.next;  // its Request may give it back at once
   if (slot.first != nullptr) slot.first->deadline.start.reset();  // it begins to wait now
@@ -141,6 +142,7 @@ void Launches::fail(const Error& error) noexcept {
     for (Launch* launch = std::exchange(slot.first, nullptr); launch != nullptr;) {
       Launch* next = launch->next;  // its Request may give it back at once
       launch->error = error;
+      launch->over_at = Deadline::Clock::now();
       launch->state.store(Launch::State::failed, std::memory_order_release);
       launch = next;
     }

@@ -16,13 +16,16 @@ Request::Request(std::shared_ptr<engine::LaunchPool> pool, engine::Launch& launc
     : pool_(std::move(pool)), launch_(&launch) {}
 
 Request::Request(Request&& other) noexcept
-    : pool_(std::move(other.pool_)), launch_(std::exchange(other.launch_, nullptr)) {}
+    : pool_(std::move(other.pool_)),
+      launch_(std::exchange(other.launch_, nullptr)),
+      over_at_(other.over_at_) {}
 
 Request& Request::operator=(Request&& other) noexcept {
   if (this == &other) return *this;
   release();
   pool_ = std::move(other.pool_);
   launch_ = std::exchange(other.launch_, nullptr);
+  over_at_ = other.over_at_;
   return *this;
 }
 
@@ -52,6 +55,7 @@ bool Request::wait_until(std::chrono::steady_clock::time_point until) {
   if (launch_ == nullptr) return true;
   if (launch_->session != nullptr && !launch_->session->wait(*launch_, until)) return false;
   const std::optional<Error> error = std::exchange(launch_->error, std::nullopt);
+  over_at_ = launch_->over_at;
   release();
   if (error) throw Error(*error);
   return true;

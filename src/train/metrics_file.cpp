@@ -58,6 +58,9 @@ void MetricsFile::write(const EpochRecord& record) {
     line["loss"] = record.loss;
     line["lr"] = record.learning_rate;
     line["samples_per_second"] = record.samples_per_second;
+    line["communication_seconds"] = record.times.communication;
+    line["exposed_seconds"] = record.times.exposed;
+    line["overlap"] = record.times.overlap();
     file_->write(line.dump() + '\n');
   });
 }

@@ -15,20 +15,31 @@ namespace rondo::train {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 /// Adds the time from its construction to its destruction to `total`, in seconds.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total) {}
-  ~Stopwatch() {
-    total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  ~Stopwatch() { total_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
  private:
   double& total_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
 };
+
+/// Seconds in which one bucket at least was on its way. They are launched in order.
+double covered(std::span<const BucketTimes> buckets) {
+  double seconds = 0;
+  double end = 0;
+  for (const BucketTimes& bucket : buckets) {
+    seconds += std::max(0.0, bucket.finished - std::max(bucket.launched, end));
+    end = std::max(end, bucket.finished);
+  }
+  return seconds;
+}
 
 void fill_with_zeros(Buffer data) {
   if (data.count > 0) std::memset(data.data, 0, data.bytes());
@@ -65,7 +76,11 @@ void GradientReducer::begin(std::uint64_t local_samples) {
   *total_samples_ = local_samples_;
   std::ranges::fill(begun_, 0);
   own_nonfinite_ = entries_.size();
+  std::vector<BucketTimes> times = std::move(current_.bucket_times);  // for its memory
+  times.assign(buckets_.size(), {});
   current_ = {};
+  current_.bucket_times = std::move(times);
+  began_ = Clock::now();
   const Buffer total(std::span(total_samples_.get(), 1));
   exchange({.input = total, .output = total}, communicator_, counting_);
   phase_ = Phase::reducing;
@@ -104,7 +119,8 @@ void GradientReducer::ready(std::size_t i) {
 void GradientReducer::mark_ready(Entry& entry) {
   if (options_.on_nonfinite == NonFinite::stop && !all_finite(entry.in_bucket()))
     own_nonfinite_ = std::min(own_nonfinite_, static_cast<std::size_t>(&entry - entries_.data()));
-  --buckets_[entry.bucket].missing;
+  if (--buckets_[entry.bucket].missing == 0)
+    current_.bucket_times[entry.bucket].ready = since_begin(Clock::now());
   std::size_t& begun = begun_.front();
   while (begun < buckets_.size() && buckets_[begun].missing == 0) {
     wait_for(counting_);
@@ -114,13 +130,18 @@ void GradientReducer::mark_ready(Entry& entry) {
 
 void GradientReducer::launch(Bucket& bucket, std::size_t stage) {
   if (*total_samples_ == 0) return;
+  BucketTimes& times = times_of(bucket);
   if (stage == 0) {
     ++current_.buckets;
     current_.bytes += bucket.memory.size();
+    times.launched = since_begin(Clock::now());
   }
+  const double exposed_before = current_.exposed;
   const double scale = 1.0 / static_cast<double>(*total_samples_);
   exchange(bucket.reduction->begin(stage, scale),
            stage == 0 ? communicator_ : stage_communicators_[stage - 1], bucket.request);
+  times.waited += current_.exposed - exposed_before;
+  if (!options_.overlap) times.finished = since_begin(Clock::now());
 }
 
 void GradientReducer::exchange(const Exchange& exchange, Communicator& communicator,
@@ -130,7 +151,7 @@ void GradientReducer::exchange(const Exchange& exchange, Communicator& communica
   if (exchange.narrow) options.wire = Wire::narrow;
   const bool sum = exchange.kind == Exchange::Kind::sum;
   if (!options_.overlap) {
-    const Stopwatch stopwatch(current_.seconds);
+    const Stopwatch stopwatch(current_.exposed);
     if (sum)
       communicator.allreduce(exchange.input, exchange.output, ReduceOp::sum, options);
     else
@@ -153,7 +174,7 @@ void GradientReducer::advance(bool patiently) {
       Bucket& bucket = buckets_[begun];
       if (!done && stage >= bucket.reduction->stages()) continue;
       if (!patiently && !bucket.request.test()) break;
-      wait_for(bucket.request);
+      wait_for(bucket);
       if (!done)
         launch(bucket, stage);
       else if (*total_samples_ > 0)
@@ -163,8 +184,24 @@ void GradientReducer::advance(bool patiently) {
 }
 
 void GradientReducer::wait_for(Request& request) {
-  const Stopwatch stopwatch(current_.seconds);
+  const Stopwatch stopwatch(current_.exposed);
   request.wait();
+}
+
+void GradientReducer::wait_for(Bucket& bucket) {
+  BucketTimes& times = times_of(bucket);
+  const double exposed_before = current_.exposed;
+  wait_for(bucket.request);
+  times.waited += current_.exposed - exposed_before;
+  if (options_.overlap) times.finished = since_begin(bucket.request.over_at());
+}
+
+BucketTimes& GradientReducer::times_of(const Bucket& bucket) {
+  return current_.bucket_times[static_cast<std::size_t>(&bucket - buckets_.data())];
+}
+
+double GradientReducer::since_begin(Clock::time_point time) const {
+  return std::chrono::duration<double>(time - began_).count();
 }
 
 std::uint64_t GradientReducer::finish() {
@@ -179,6 +216,7 @@ std::uint64_t GradientReducer::finish() {
   else
     judge();
   for (const Entry& entry : entries_) copy(entry.in_bucket(), entry.gradient());
+  current_.communication = current_.buckets > 0 ? covered(current_.bucket_times) : 0;
   stats_ = current_;
   return *total_samples_;
 }

@@ -27,7 +27,7 @@ class MetricsFileTest : public ::testing::Test {
     run_communicators(2, [&](Communicator& communicator) {
       MetricsFile file(communicator, path_, first - 1);
       for (std::uint64_t epoch = first; epoch <= last; ++epoch)
-        file.write({epoch, 10 * epoch, loss, 0.5, 100});
+        file.write({epoch, 10 * epoch, loss, 0.5, 100, {.communication = 8, .exposed = 2}});
     });
   }
   std::vector<nlohmann::json> lines() {
@@ -44,8 +44,10 @@ class MetricsFileTest : public ::testing::Test {
 TEST_F(MetricsFileTest, HasOneObjectAnEpoch) {
   write_epochs(1, 2, 0.1);
   EXPECT_EQ(read_file(path_),
-            "{\"epoch\":1,\"step\":10,\"loss\":0.1,\"lr\":0.5,\"samples_per_second\":100.0}\n"
-            "{\"epoch\":2,\"step\":20,\"loss\":0.1,\"lr\":0.5,\"samples_per_second\":100.0}\n");
+            "{\"epoch\":1,\"step\":10,\"loss\":0.1,\"lr\":0.5,\"samples_per_second\":100.0,"
+            "\"communication_seconds\":8.0,\"exposed_seconds\":2.0,\"overlap\":0.75}\n"
+            "{\"epoch\":2,\"step\":20,\"loss\":0.1,\"lr\":0.5,\"samples_per_second\":100.0,"
+            "\"communication_seconds\":8.0,\"exposed_seconds\":2.0,\"overlap\":0.75}\n");
 }
 
 TEST_F(MetricsFileTest, BeginsAnewUnlessResumed) {

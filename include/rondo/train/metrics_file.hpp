@@ -5,6 +5,7 @@
 #include <string>
 
 #include <rondo/communicator.hpp>
+#include <rondo/train/reducer.hpp>
 
 namespace rondo::core {
 class OutputFile;
@@ -19,10 +20,12 @@ struct EpochRecord {
   double loss = 0;                ///< mean over the epoch's samples
   double learning_rate = 0;       ///< of the epoch's last step
   double samples_per_second = 0;  ///< of all ranks together
+  CommunicationTimes times{};     ///< of rank 0
 };
 
-/// A file of JSON lines, one object an epoch, with the keys epoch, step, loss, lr and
-/// samples_per_second (loss is null if it is not finite). Each line is written at once, so the file
+/// A file of JSON lines, one object an epoch, with the keys epoch, step, loss, lr,
+/// samples_per_second, communication_seconds, exposed_seconds and overlap (loss is null if it is
+/// not finite). Each line is written at once, so the file
 /// can be followed. Rank 0 writes; every call is collective, and throws Error(system) on every rank
 /// when writing fails.
 class MetricsFile {

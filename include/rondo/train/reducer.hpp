@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,13 +44,32 @@ struct ReducerOptions {
       {};  ///< for each all-reduce; `scale` is the reducer's own and must be 1
 };
 
+/// What became of a bucket in a step, on this rank; in seconds since begin().
+struct BucketTimes {
+  double ready = 0.0;     ///< its last gradient was there
+  double launched = 0.0;  ///< its reduction began: once those of the buckets before it had
+  double finished = 0.0;  ///< its reduction was over, whether or not somebody waited for it
+  double waited = 0.0;    ///< how long this rank stood still for it
+};
+
+/// Communication of one step or of many, on one rank, in seconds.
+struct CommunicationTimes {
+  double communication = 0.0;  ///< gradients were on their way
+  double exposed = 0.0;        ///< of that, or of waiting for the number of samples: this rank's
+                               ///< computing stood still
+
+  /// The part of the communication that computing hid: from 0 to 1; 1 where there was none.
+  double overlap() const;
+  CommunicationTimes& operator+=(const CommunicationTimes& other);
+};
+
 /// What a step's reduction was.
-struct ReducerStats {
-  std::size_t buckets = 0;  ///< all-reduces of gradients
-  std::size_t bytes = 0;    ///< of gradients
-  double seconds = 0.0;     ///< that this rank's computing stood still for communication
-  double norm = 0.0;        ///< of all mean gradients before clipping; without clip_norm, 0
-  bool skip = false;        ///< not all gradients are finite: leave the optimizer as it is
+struct ReducerStats : CommunicationTimes {
+  std::size_t buckets = 0;                ///< all-reduces of gradients
+  std::size_t bytes = 0;                  ///< of gradients
+  std::vector<BucketTimes> bucket_times;  ///< in the order in which they were reduced
+  double norm = 0.0;  ///< of all mean gradients before clipping; without clip_norm, 0
+  bool skip = false;  ///< not all gradients are finite: leave the optimizer as it is
 };
 
 /// Makes gradients the mean over the samples of all ranks, a bucket of parameters at a time, while
@@ -154,6 +174,9 @@ class GradientReducer {
   void launch(Bucket& bucket, std::size_t stage);
   void exchange(const Exchange& exchange, Communicator& communicator, Request& request);
   void wait_for(Request& request);
+  void wait_for(Bucket& bucket);
+  BucketTimes& times_of(const Bucket& bucket);
+  double since_begin(std::chrono::steady_clock::time_point time) const;
   void contribute_what_is_there();
   void judge();
   double norm_of_gradients() const;
@@ -178,6 +201,7 @@ class GradientReducer {
   std::uint64_t skipped_ = 0;
   bool skip_reported_ = false;
   std::size_t own_nonfinite_ = 0;  // the first parameter whose own gradient is not finite
+  std::chrono::steady_clock::time_point began_;  // the step
   ReducerStats current_;
   ReducerStats stats_;
 };
