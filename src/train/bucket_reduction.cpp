@@ -1,5 +1,10 @@
 #include "train/bucket_reduction.hpp"
 
+#include <algorithm>
+#include <limits>
+
+#include "train/bucket_reductions.hpp"
+
 namespace rondo::train {
 
 namespace {
@@ -16,9 +21,40 @@ class PlainReduction final : public BucketReduction {
   Buffer bucket_;
 };
 
+bool has_matrix(std::size_t rank, std::span<const BucketPart> parts) {
+  return std::ranges::any_of(
+      parts, [&](const BucketPart& part) { return powersgd_rank(rank, part.shape) > 0; });
+}
+
+template <class T>
+std::unique_ptr<BucketReduction> make(const Compression& compression, Buffer bucket,
+                                      std::span<const BucketPart> parts, int ranks) {
+  const std::span<T> gradients(static_cast<T*>(bucket.data), bucket.count);
+  switch (compression.kind) {
+    case Compression::Kind::bf16:
+      return half_reduction<T>(DataType::bfloat16, gradients);
+    case Compression::Kind::f16:
+      return half_reduction<T>(DataType::float16, gradients);
+    case Compression::Kind::topk:  // places have 32 bits
+      if (bucket.count > std::numeric_limits<std::uint32_t>::max()) break;
+      return topk_reduction<T>(compression.fraction, gradients, parts, ranks);
+    case Compression::Kind::powersgd:
+      if (!has_matrix(compression.rank, parts)) break;
+      return powersgd_reduction<T>(compression.rank, parts);
+    default:
+      break;
+  }
+  return std::make_unique<PlainReduction>(bucket);
+}
+
 }  // namespace
 
-std::unique_ptr<BucketReduction> make_bucket_reduction(Buffer bucket) {
+std::unique_ptr<BucketReduction> make_bucket_reduction(const Compression& compression,
+                                                       Buffer bucket,
+                                                       std::span<const BucketPart> parts,
+                                                       int ranks) {
+  if (bucket.type == DataType::float32) return make<float>(compression, bucket, parts, ranks);
+  if (bucket.type == DataType::float64) return make<double>(compression, bucket, parts, ranks);
   return std::make_unique<PlainReduction>(bucket);
 }
 

@@ -2,10 +2,20 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <rondo/buffer.hpp>
+#include <rondo/train/array.hpp>
+#include <rondo/train/compression.hpp>
 
 namespace rondo::train {
+
+/// Before a parameter's name, in the names of what error feedback has left over, and of the thin
+/// matrices from which powersgd starts.
+inline constexpr const char* kResidualPrefix = "reducer.residual.";
+inline constexpr const char* kWarmStartPrefix = "reducer.q.";
 
 /// A collective that a bucket needs.
 struct Exchange {
@@ -15,6 +25,13 @@ struct Exchange {
   Buffer output;
   double scale = 1.0;   // of a sum's inputs
   bool narrow = false;  // 16 bits on the whole way
+};
+
+/// A parameter's gradient in a bucket.
+struct BucketPart {
+  std::string name;
+  std::vector<std::size_t> shape;
+  Buffer gradient;
 };
 
 /// How one bucket's gradients become sums over all ranks, multiplied by `scale`: in one or more
@@ -29,9 +46,16 @@ class BucketReduction {
   virtual void finish() {}
   /// The step is taken, not skipped: what it left for the next one holds.
   virtual void keep() {}
+  /// Appends what the next step depends on, valid until then: this rank's own, and what all ranks
+  /// have alike.
+  virtual void add_residuals(std::vector<ArrayView>& /*views*/) {}
+  virtual void add_state(std::vector<ArrayView>& /*views*/) {}
 };
 
-/// `bucket` outlives the reduction.
-std::unique_ptr<BucketReduction> make_bucket_reduction(Buffer bucket);
+/// `parts` lie one after another in `bucket`, which outlives the reduction; `ranks` take part.
+std::unique_ptr<BucketReduction> make_bucket_reduction(const Compression& compression,
+                                                       Buffer bucket,
+                                                       std::span<const BucketPart> parts,
+                                                       int ranks);
 
 }  // namespace rondo::train

@@ -18,6 +18,7 @@ GradientReducer::GradientReducer(Communicator& communicator, const ReducerOption
     throw Error(ErrorCode::usage,
                 "ReducerOptions::collective.scale belongs to the reducer, which multiplies by "
                 "1/samples; leave it at 1");
+  check(options.compression);
   if (!(options.clip_norm >= 0.0))  // NaN too
     throw Error(
         ErrorCode::usage,
@@ -100,6 +101,20 @@ std::size_t GradientReducer::add_entry(Entry entry) {
   return entries_.size() - 1;
 }
 
+std::vector<ArrayView> GradientReducer::residuals() {
+  lay_out();
+  std::vector<ArrayView> views;
+  for (Bucket& bucket : buckets_) bucket.reduction->add_residuals(views);
+  return views;
+}
+
+std::vector<ArrayView> GradientReducer::state() {
+  lay_out();
+  std::vector<ArrayView> views;
+  for (Bucket& bucket : buckets_) bucket.reduction->add_state(views);
+  return views;
+}
+
 std::size_t GradientReducer::parameters() const { return entries_.size(); }
 
 void GradientReducer::check_registered(std::size_t i) const {
@@ -128,21 +143,25 @@ void GradientReducer::add_bucket(DataType type, std::vector<std::size_t> entries
   for (const std::size_t i : entries) bytes += entries_[i].bytes();
   SharedBuffer<std::byte> memory(communicator_, bytes);
   std::byte* place = memory.data();
+  std::vector<BucketPart> parts;
   for (const std::size_t i : entries) {
     Entry& entry = entries_[i];
     entry.place = place;
     entry.bucket = buckets_.size();
     place += entry.bytes();
+    parts.push_back({entry.name, entry.shape, entry.in_bucket()});
   }
   Bucket bucket{.type = type, .entries = std::move(entries), .memory = std::move(memory)};
-  bucket.reduction = make_bucket_reduction(bucket.buffer());
+  bucket.reduction =
+      make_bucket_reduction(options_.compression, bucket.buffer(), parts, communicator_.size());
   buckets_.push_back(std::move(bucket));
 }
 
 void GradientReducer::check_agreement() {
-  std::string text = fmt::format("buckets of {}, then {} bytes; clip_norm {}; on_nonfinite {}; ",
-                                 options_.first_bucket_bytes, options_.bucket_bytes,
-                                 options_.clip_norm, static_cast<int>(options_.on_nonfinite));
+  std::string text =
+      fmt::format("buckets of {}, then {} bytes; clip_norm {}; on_nonfinite {}; compression {}; ",
+                  options_.first_bucket_bytes, options_.bucket_bytes, options_.clip_norm,
+                  static_cast<int>(options_.on_nonfinite), to_string(options_.compression));
   for (const Entry& entry : entries_)
     text +=
         fmt::format("{} {} [{}]; ", entry.name, name_of(entry.type), fmt::join(entry.shape, ", "));

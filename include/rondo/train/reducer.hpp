@@ -11,6 +11,7 @@
 #include <rondo/buffer.hpp>
 #include <rondo/options.hpp>
 #include <rondo/request.hpp>
+#include <rondo/train/compression.hpp>
 #include <rondo/train/parameter.hpp>
 
 namespace rondo {
@@ -36,6 +37,7 @@ struct ReducerOptions {
   std::size_t first_bucket_bytes = std::size_t{1} << 20;  ///< likewise, of the first to be ready
   bool overlap = true;  ///< buckets travel while backward goes on; false: each ready() that
                         ///< completes one waits for it
+  Compression compression = {};  ///< of what travels
   NonFinite on_nonfinite = NonFinite::propagate;
   double clip_norm = 0.0;  ///< the most that the norm of all mean gradients together may be: they
                            ///< are multiplied by clip_norm / (norm + 1e-6) where that is below 1,
@@ -152,6 +154,13 @@ class GradientReducer {
   void ready(std::size_t i);
   /// Reduces what remains; returns the number of samples of all ranks. 0 ends the epoch for all.
   std::uint64_t finish();
+
+  /// What compression with error feedback has left on this rank for the next step, for checkpoints:
+  /// "reducer.residual.PARAMETER", in the parameter's shape. Each rank saves its own; for another
+  /// number of ranks see deal_out_residual(). Valid until the next finish().
+  std::vector<ArrayView> residuals();
+  /// What it has left on all ranks alike: "reducer.q.PARAMETER", from which powersgd starts.
+  std::vector<ArrayView> state();
 
   /// Of the last finished step.
   const ReducerStats& stats() const { return stats_; }

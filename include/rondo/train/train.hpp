@@ -8,6 +8,7 @@
 #include <rondo/train/blas_threads.hpp>
 #include <rondo/train/broadcast.hpp>
 #include <rondo/train/checkpoint.hpp>
+#include <rondo/train/compression.hpp>
 #include <rondo/train/conv2d.hpp>
 #include <rondo/train/cross_entropy.hpp>
 #include <rondo/train/csv.hpp>
