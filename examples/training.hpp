@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -45,8 +46,7 @@ class Training {
         loader_(loader),
         loss_(std::move(loss)),
         counted_(counted),
-        reducer_(world, {.bucket_bytes = static_cast<std::size_t>(options.bucket_mb * (1 << 20)),
-                         .overlap = !options.no_overlap}),
+        reducer_(world, reducer_options(options)),
         progress_(world.rank() == 0 ? rondo::train::Progress::detect_style()
                                     : rondo::train::Progress::Style::silent,
                   options.epochs, loader.batches(), counted) {
@@ -60,6 +60,7 @@ class Training {
     model_.initialise(options.seed);
     reducer_.template add_views<T>(model_.parameters());
     state_.arrays = arrays();
+    state_.shards = residuals();
     if (options.resume.empty())
       rondo::train::broadcast_parameters(world, state_.arrays);
     else
@@ -72,10 +73,10 @@ class Training {
     rondo::train::MetricsFile metrics(world_, options_.metrics, position_.epoch);
     while (position_.epoch < options_.epochs && run_epoch()) {
       const double loss = position_.loss_sum / static_cast<double>(position_.samples);
-      const double rate = schedule_.at(position_.step - 1);
       if (!std::isfinite(loss))
         throw rondo::train::SharedError(rondo::ErrorCode::usage,
                                         "the loss is not finite any more; choose a lower --lr");
+      const double rate = schedule_.at(position_.step - 1);
       position_ = {.epoch = position_.epoch + 1, .step = position_.step};
       metrics.write({position_.epoch, position_.step, loss, rate, stopwatch_.rate(), epoch_times_});
       progress_.epoch(position_.epoch, loss, rate, stopwatch_.rate());
@@ -83,6 +84,9 @@ class Training {
     }
     save();
     if (checkpointer_) checkpointer_->finish();
+    if (reducer_.skipped() > 0)
+      say(world_, fmt::format("{} steps were skipped, since their gradients were not finite",
+                              reducer_.skipped()));
     say(world_, fmt::format("{:.0f} {}/s on {} ranks", total_.rate(), counted_, world_.size()));
     if (world_.size() > 1 && steps_ > 0) say(world_, communication());
   }
@@ -113,22 +117,24 @@ class Training {
   }
 
   void step(const rondo::train::Batch<T>& batch) {
-    reducer_.begin(batch.weight());
-    const auto outputs = model_.forward(batch.features, batch.samples(),
-                                        {.training = true,
-                                         .seed = options_.seed,
-                                         .step = position_.step,
-                                         .samples = batch.numbers});
-    gradient_.resize(outputs.size());
-    double loss = loss_(outputs, batch, gradient_);
-    model_.backward(gradient_, [&](std::size_t i) { reducer_.ready(i); });
+    double loss = 0.0;
+    const std::size_t parts = options_.accumulate;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const auto micro_batch = batch.part(part, parts);
+      if (part + 1 < parts)
+        reducer_.accumulate(micro_batch.weight());
+      else
+        reducer_.begin(micro_batch.weight());
+      loss += forward_and_backward(micro_batch);
+    }
     const std::uint64_t samples = reducer_.finish();
+    ++position_.batch;
+    if (reducer_.stats().skip) return;
     optimizer_->step(schedule_.at(position_.step));
 
     world_.allreduce(std::span(&loss, 1), rondo::ReduceOp::sum);
     position_.loss_sum += loss;
     position_.samples += samples;
-    ++position_.batch;
     ++position_.step;
     stopwatch_.add(samples);
     total_.add(samples);
@@ -139,17 +145,45 @@ class Training {
                    position_.loss_sum / static_cast<double>(position_.samples), stopwatch_.rate());
   }
 
+  /// Returns the sum of the losses.
+  double forward_and_backward(const rondo::train::Batch<T>& batch) {
+    const auto outputs = model_.forward(batch.features, batch.samples(),
+                                        {.training = true,
+                                         .seed = options_.seed,
+                                         .step = position_.step,
+                                         .samples = batch.numbers});
+    gradient_.resize(outputs.size());
+    const double loss = loss_(outputs, batch, gradient_);
+    model_.backward(gradient_, [&](std::size_t i) { reducer_.ready(i); });
+    return loss;
+  }
+
   std::vector<rondo::train::ArrayView> arrays() {
     std::vector<rondo::train::ArrayView> views = optimizer_->state();
     for (rondo::train::Parameter<T>* parameter : model_.parameters())
       views.push_back(parameter->value().view(parameter->name()));
+    for (const rondo::train::ArrayView& view : reducer_.state()) views.push_back(view);
     return views;
   }
 
+  /// Each rank's own, as rows of one array.
+  std::vector<rondo::train::ArrayShard> residuals() {
+    std::vector<rondo::train::ArrayShard> shards;
+    for (rondo::train::ArrayView& view : reducer_.residuals()) {
+      const std::size_t count = view.count();
+      const auto rank = static_cast<std::size_t>(world_.rank());
+      view.shape.insert(view.shape.begin(), static_cast<std::size_t>(world_.size()));
+      shards.push_back({view, {rank * count, count}});
+    }
+    return shards;
+  }
+
   void save() {
-    if (!checkpointer_ || saved_step_ == position_.step) return;
+    const std::pair now{position_.step, reducer_.skipped()};
+    if (!checkpointer_ || saved_ == now) return;
+    state_.shards = residuals();
     checkpointer_->save(position_, state_);
-    saved_step_ = position_.step;
+    saved_ = now;
   }
 
   rondo::Communicator& world_;
@@ -165,7 +199,7 @@ class Training {
   rondo::train::TrainingState state_;
   rondo::train::Position position_;
   std::optional<rondo::train::Checkpointer> checkpointer_;
-  std::optional<std::uint64_t> saved_step_;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> saved_;  // steps taken, and skipped
   std::vector<T> gradient_;            // of the loss with respect to the outputs
   rondo::train::Stopwatch stopwatch_;  // of the epoch
   rondo::train::Stopwatch total_;

@@ -43,6 +43,9 @@ void add_learning_options(CLI::App& app, TrainingOptions& options) {
   app.add_option("--warmup", options.warmup, "steps of linear warm-up")->capture_default_str();
   app.add_option("--weight-decay", options.weight_decay, "[0; adamw: 0.01]")
       ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--clip-norm", options.clip_norm, "the gradient's norm, at most; 0: any")
+      ->check(CLI::Range(0.0, 1e300))
+      ->capture_default_str();
   app.add_option("--dtype", options.float64, "f32 or f64")
       ->transform(
           CLI::CheckedTransformer(std::map<std::string, bool>{{"f32", false}, {"f64", true}}))
@@ -51,12 +54,37 @@ void add_learning_options(CLI::App& app, TrainingOptions& options) {
       ->capture_default_str();
 }
 
-void add_running_options(CLI::App& app, TrainingOptions& options) {
+void add_reduction_options(CLI::App& app, TrainingOptions& options) {
+  using train::NonFinite;
+  static const std::map<std::string, NonFinite> verdicts{
+      {"propagate", NonFinite::propagate}, {"skip", NonFinite::skip}, {"stop", NonFinite::stop}};
   app.add_option("--bucket-mb", options.bucket_mb, "MiB of gradients reduced at once, at most")
       ->check(CLI::Range(0.001, 65536.0))
       ->capture_default_str();
   app.add_flag("--no-overlap", options.no_overlap,
                "reduce gradients before the backward pass goes on");
+  app.add_option("--accumulate", options.accumulate,
+                 "parts of a batch that go through the model one after another")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1'000'000}))
+      ->capture_default_str();
+  app.add_option("--on-nonfinite", options.on_nonfinite,
+                 "what infinite gradients and NaNs do: propagate, skip the step, or stop")
+      ->transform(CLI::CheckedTransformer(verdicts))
+      ->default_str("propagate");
+  app.add_option("--hook", options.hook,
+                 "how gradients travel: none, bf16, f16, topk[:FRACTION], powersgd[:RANK]")
+      ->check([](const std::string& text) -> std::string {
+        try {
+          train::parse_compression(text);
+          return {};
+        } catch (const rondo::Error& error) {
+          return std::string(error.message());
+        }
+      })
+      ->capture_default_str();
+}
+
+void add_running_options(CLI::App& app, TrainingOptions& options) {
   app.add_option("--algorithm", options.algorithm, "all-reduce algorithm [chosen by size]");
   app.add_option("--checkpoint", options.checkpoint, "folder to save checkpoints to");
   app.add_option("--checkpoint-every", options.checkpoint_every,
@@ -73,6 +101,7 @@ void add_running_options(CLI::App& app, TrainingOptions& options) {
 
 void add_training_options(CLI::App& app, TrainingOptions& options) {
   add_learning_options(app, options);
+  add_reduction_options(app, options);
   add_running_options(app, options);
 }
 
@@ -86,6 +115,14 @@ bool parse_command_line(CLI::App& app, const rondo::Communicator& world, int arg
     if (world.rank() == 0) app.exit(error);
     return false;
   }
+}
+
+train::ReducerOptions reducer_options(const TrainingOptions& options) {
+  return {.bucket_bytes = static_cast<std::size_t>(options.bucket_mb * (1 << 20)),
+          .overlap = !options.no_overlap,
+          .compression = train::parse_compression(options.hook),
+          .on_nonfinite = options.on_nonfinite,
+          .clip_norm = options.clip_norm};
 }
 
 train::Schedule make_schedule(const TrainingOptions& options, std::uint64_t total_steps) {
@@ -145,6 +182,9 @@ train::Settings settings_of(const TrainingOptions& options, const train::Schedul
           {"nesterov", sgd && options.nesterov ? "on" : "off"},
           {"weight-decay",
            options.weight_decay ? fmt::to_string(*options.weight_decay) : "the optimizer's own"},
+          {"clip-norm", fmt::to_string(options.clip_norm)},
+          {"on-nonfinite", options.on_nonfinite == train::NonFinite::skip ? "skip" : "not skip"},
+          {"hook", train::to_string(train::parse_compression(options.hook))},
           {"lr", fmt::to_string(schedule.base)},
           {"warmup", fmt::to_string(schedule.warmup_steps)},
           {"schedule", name_of(options, schedule)}};

@@ -33,6 +33,10 @@ struct TrainingOptions {
   std::uint64_t seed = 0;
   double bucket_mb = 25;
   bool no_overlap = false;
+  std::size_t accumulate = 1;
+  double clip_norm = 0;
+  rondo::train::NonFinite on_nonfinite = rondo::train::NonFinite::propagate;
+  std::string hook = "none";
   std::string algorithm;
   std::string checkpoint;
   std::uint64_t checkpoint_every = 0;
@@ -48,6 +52,9 @@ void add_training_options(CLI::App& app, TrainingOptions& options);
 /// shall end, with `status`.
 bool parse_command_line(CLI::App& app, const rondo::Communicator& world, int argc, char** argv,
                         int& status);
+
+/// How gradients are reduced. Throws rondo::Error(usage) for an unknown hook.
+rondo::train::ReducerOptions reducer_options(const TrainingOptions& options);
 
 /// The learning rate over `total_steps`.
 rondo::train::Schedule make_schedule(const TrainingOptions& options, std::uint64_t total_steps);

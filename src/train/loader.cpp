@@ -53,6 +53,27 @@ std::size_t Batch<T>::weight() const {
 }
 
 template <class T>
+Batch<T> Batch<T>::part(std::size_t part, std::size_t parts) const {
+  if (parts == 1) return *this;
+  const std::size_t begin = samples() * part / parts;
+  const std::size_t end = samples() * (part + 1) / parts;
+  Batch result;
+  result.index = index;
+  const auto take = [&](const auto& all, auto& some) {
+    const std::size_t width = samples() == 0 ? 0 : all.size() / samples();
+    const auto at = [&](std::size_t sample) {
+      return all.begin() + static_cast<std::ptrdiff_t>(sample * width);
+    };
+    some.assign(at(begin), at(end));
+  };
+  take(numbers, result.numbers);
+  take(features, result.features);
+  take(targets, result.targets);
+  take(labels, result.labels);
+  return result;
+}
+
+template <class T>
 Loader<T>::Loader(Gather gather, std::span<const std::size_t> samples, const Options& options)
     : gather_(std::move(gather)),
       samples_(samples),

@@ -139,6 +139,30 @@ TEST_F(LoaderTest, GivesARankWithoutSamplesAnEmptyBatch) {
   EXPECT_FALSE(loader.next());
 }
 
+TEST(Batch, IsTakenApartIntoNearlyEqualParts) {
+  const Batch<float> batch{.index = 3,
+                           .numbers = {9, 8, 7, 6, 5},
+                           .features = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+                           .targets = {},
+                           .labels = {0, 1, 2, 3, 4}};
+  for (const std::size_t parts : {1, 2, 3, 5, 8}) {
+    Batch<float> joined{.index = 3, .numbers = {}, .features = {}, .targets = {}, .labels = {}};
+    for (std::size_t i = 0; i < parts; ++i) {
+      const Batch<float> part = batch.part(i, parts);
+      EXPECT_LE(part.samples(), (5 + parts - 1) / parts);
+      EXPECT_EQ(part.features.size(), 2 * part.samples());
+      joined.numbers.insert(joined.numbers.end(), part.numbers.begin(), part.numbers.end());
+      joined.features.insert(joined.features.end(), part.features.begin(), part.features.end());
+      joined.labels.insert(joined.labels.end(), part.labels.begin(), part.labels.end());
+    }
+    EXPECT_EQ(joined.numbers, batch.numbers);
+    EXPECT_EQ(joined.features, batch.features);
+    EXPECT_EQ(joined.labels, batch.labels);
+  }
+  const Batch<float> nothing;
+  EXPECT_EQ(nothing.part(2, 3).samples(), 0U);
+}
+
 TEST_F(LoaderTest, MustBeStarted) {
   Loader<float> loader = make_loader();
   expect_error(ErrorCode::usage, {"start()"}, [&] { loader.next(); });

@@ -31,6 +31,28 @@ class TrainDigits(example_job.ExampleJob):
         self.train(2, *options, "--checkpoint", second, "--resume", second)
         self.assert_same_checkpoint(first, second)
 
+    def test_a_resumed_run_accumulates_and_compresses_as_the_interrupted_one(self):
+        options = ("--epochs", 1, "--hook", "powersgd", "--accumulate", 3, "--clip-norm", 1)
+        first, second = self.folder / "first", self.folder / "second"
+        self.train(2, *options, "--checkpoint", first)
+        self.train(2, *options, "--checkpoint", second, "--max-steps", 10)
+        self.train(2, *options, "--checkpoint", second, "--resume", second)
+        self.assert_same_checkpoint(first, second)
+
+    def test_accumulation_trains_the_model_of_whole_batches(self):
+        options = ("--epochs", 1, "--dtype", "f64", "--dropout", 0.25, "--clip-norm", 0.5)
+        _, whole = self.train(2, *options)
+        _, parts = self.train(2, *options, "--accumulate", 40)  # more than a rank has samples
+        self.assertLess(abs(parts[0] / whole[0] - 1), 1e-10)
+
+    def test_gradients_that_are_not_finite_stop_all_ranks_or_are_skipped(self):
+        options = ("--epochs", 1, "--optimizer", "sgd", "--schedule", "constant", "--lr", 1e6)
+        job = self.run_job(2, *options, "--on-nonfinite", "stop")
+        self.assertNotEqual(job.returncode, 0)
+        self.assertEqual(job.stdout.count("is not finite: it was not on rank"), 1, job.stdout)
+        job = self.run_job(2, *options, "--on-nonfinite", "skip")
+        self.assertIn("steps were skipped", job.stdout)
+
     def test_files_of_images_are_trained_on_and_tested_with(self):
         images = self.write("images", idx((40, 5, 4), [i * i % 251 for i in range(800)]))
         labels = self.write("labels.gz", gzip.compress(idx((40,), [i % 3 for i in range(40)])))

@@ -28,6 +28,9 @@ struct Batch {
   std::size_t samples() const { return numbers.size(); }
   /// Over how many targets losses and gradients are averaged: samples, but for TextData.
   std::size_t weight() const;
+  /// The part-th of `parts` nearly equal parts, in order; some have no samples if there are more
+  /// parts than samples.
+  Batch part(std::size_t part, std::size_t parts) const;
 };
 
 /// The features and the targets or labels of the given samples, in that order.
