@@ -13,9 +13,11 @@ struct Launch;
 /// An operation that one of Communicator's `i…` calls has begun. Until it is over, its output must
 /// not be read or written, nor its input written, nor either freed.
 ///
-/// Whoever waits steps all operations of the communicator, without a change of thread; one thread
-/// at a time may use a communicator and its requests. Nothing below is collective. A request may
-/// outlive its communicator, whose destructor waits for all of them.
+/// Whoever waits, here or in a blocking call, steps all operations of the communicator, without a
+/// change of thread, and where there is no progress thread also those of the process's other
+/// communicators, so that ranks may wait in them in different orders; one thread at a time may use
+/// a communicator and its requests. Nothing below is collective. A request may outlive its
+/// communicator, whose destructor waits for all of them.
 class Request {
  public:
   /// Of no operation: it is over.
@@ -31,7 +33,7 @@ class Request {
   /// Returns when the operation is over; throws what made it fail, or, where RONDO_ON_FAILURE says
   /// so, ends the job. Afterwards the request has no operation.
   void wait();
-  /// Never blocks: steps the communicator's operations once. Whether this one is over: wait() then
+  /// Never blocks: steps those operations once. Whether this one is over: wait() then
   /// returns or throws at once.
   bool test();
   /// The same as wait(), for so long at most: false if the operation is not over by then; it goes

@@ -63,7 +63,7 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
 Session::~Session() {
   finish_launches();
   launch_pool_->forget_session();
-  if (watched_) ProgressThread::instance().forget(*this);
+  leave_drivers();
   if (!health_.failure()) return;
   transport::keep_for_ever(std::move(operation_));
   transport::keep_for_ever(std::move(message_));
@@ -231,11 +231,12 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   Deadline deadline{.timeout = timeout};
   core::Backoff backoff(crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
-    const bool others_moved = step_launches();
-    if (work.progressed() || others_moved)
+    const bool moved = step_launches() || work.progressed();
+    const Activity others = moved ? Activity::idle : step_others();
+    if (moved || others == Activity::moving)
       backoff.reset();
     else
-      pause(backoff, work.waits_in_memory());
+      pause(backoff, work.waits_in_memory() && others == Activity::idle);
     if (backoff.look_around() || steps % 4096 == 0) {
       look_around();
       look_at(deadline, work.signature());

@@ -24,6 +24,7 @@
 #include "engine/launches.hpp"
 #include "engine/message.hpp"
 #include "engine/operation.hpp"
+#include "engine/polled_sessions.hpp"
 #include "engine/program_cache.hpp"
 #include "engine/progress_thread.hpp"
 #include "engine/session_lock.hpp"
@@ -73,8 +74,8 @@ class Session {
   /// Null for color < 0.
   std::unique_ptr<Session> split(int color, int key);
 
-  /// For the progress thread: one step of what is pending, and, if so asked, an answer to peers'
-  /// questions, unless a call is under way (which does it itself).
+  /// For the progress thread, and PolledSessions: one step of what is pending, and, if so asked, an
+  /// answer to peers' questions, unless a call is under way (which does it itself).
   Activity advance_if_free(bool also_if_idle) noexcept;
   /// Whether the ranks of this node leave no core to a thread beside each of them.
   bool needs_all_cores() const { return needs_all_cores_; }
@@ -118,6 +119,9 @@ class Session {
   bool crowded() const { return node_ == nullptr || !node_->is_all() || node_->crowded(); }
   bool step_launches();
   bool try_step_launches() noexcept;
+  void let_others_step_this();
+  void leave_drivers();
+  Activity step_others() const;
   void try_pump() noexcept;
   void make_room();
   /// Steps what is pending until `done()`, or until `until`.
@@ -155,7 +159,8 @@ class Session {
   std::uint64_t sequence_ = 0;
   std::string_view last_algorithm_;
   SessionLock lock_;
-  bool watched_ = false;
+  bool watched_ = false;  // by the progress thread
+  bool polled_ = false;   // among the PolledSessions
   bool needs_all_cores_ = true;
   Deadline::Clock::time_point next_look_{};
   bool lacks_shared_memory_ = false;  // known to all ranks, who have said so

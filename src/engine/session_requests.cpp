@@ -43,6 +43,7 @@ Launch& Session::launch(const Call& call, const Options& options) {
     launch.sequence = sequence_;
     launch.deadline = {.timeout = terms.timeout, .start = Clock::now()};
     launches_->add(launch);
+    if (!watched_) let_others_step_this();
     health_.leave();
     health_.pending_since(launches_->oldest());
     try_step_launches();
@@ -50,6 +51,16 @@ Launch& Session::launch(const Call& call, const Options& options) {
   });
   if (watched_ && !launched.is_over()) ProgressThread::instance().wake();
   return launched;
+}
+
+void Session::let_others_step_this() {
+  if (!std::exchange(polled_, true)) PolledSessions::instance().add(*this);
+}
+
+/// Of the same process, where no thread does.
+Activity Session::step_others() const {
+  PolledSessions& polled = PolledSessions::instance();
+  return polled.size() > (polled_ ? 1 : 0) ? polled.step_all_but(*this) : Activity::idle;
 }
 
 bool Session::step_launches() {
@@ -67,10 +78,12 @@ template <class Done>
 bool Session::drive(Done done, Clock::time_point until) {
   core::Backoff backoff(crowded());
   for (unsigned steps = 1; !done(); ++steps) {
-    if (step_launches())
+    const bool moved = step_launches();
+    const Activity others = moved ? Activity::idle : step_others();
+    if (moved || others == Activity::moving)
       backoff.reset();
     else
-      pause(backoff, launches_->wait_in_memory());
+      pause(backoff, launches_->wait_in_memory() && others == Activity::idle);
     if (backoff.look_around() || steps % 4096 == 0) look_around();
     if (until != Clock::time_point::max() && Clock::now() >= until) return done();
   }
@@ -93,7 +106,7 @@ bool Session::wait(Launch& launch, Clock::time_point until) {
 bool Session::test(Launch& launch) {
   if (launch.is_over()) return true;
   const Hold hold(*this);
-  try_step_launches();
+  if (!try_step_launches()) step_others();
   return launch.is_over();
 }
 
@@ -130,8 +143,13 @@ void Session::finish_launches() noexcept {
   finish_pending([&] { return launches_->empty(); }, latest_in_destructor(), kDestroyed);
 }
 
-void Session::end() noexcept {
+void Session::leave_drivers() {
   if (std::exchange(watched_, false)) ProgressThread::instance().forget(*this);
+  if (std::exchange(polled_, false)) PolledSessions::instance().remove(*this);
+}
+
+void Session::end() noexcept {
+  leave_drivers();
   if (launches_->empty()) return;
   finish_pending([&] { return launches_->empty(); }, Clock::now() + kGrace, kFinalized);
 }

@@ -31,6 +31,8 @@ class ThreadJob {
   void check_alive() const;
   void abort(int status);
   void lose_after(Rank world_rank, std::uint64_t calls) { calls_left_[world_rank] = calls; }
+  /// Tells the ranks of all worlds apart.
+  const void* process_of(Rank world_rank) const { return &calls_left_[world_rank]; }
   bool is_lost(Rank world_rank) const { return calls_left_[world_rank] == 0; }
 
  private:

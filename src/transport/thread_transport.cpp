@@ -47,6 +47,9 @@ class ThreadTransport final : public Transport {
   const Topology& topology() const override { return group_->topology(); }
   std::string name() const override { return "threads"; }
   bool throws_only() const override { return true; }
+  const void* process() const override {
+    return group_->job().process_of(group_->world_rank(rank_));
+  }
   bool callable_from_any_thread() const override { return true; }
   std::uint64_t delay_seed() const override { return group_->options().delay_seed; }
 

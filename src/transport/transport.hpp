@@ -89,6 +89,8 @@ class Transport {
   /// True when a failure must be thrown whatever RONDO_ON_FAILURE says, since ranks share one
   /// process.
   virtual bool throws_only() const { return false; }
+  /// Alike for the communicators of one rank's process; of ranks that are threads, each is one.
+  virtual const void* process() const { return nullptr; }
 
   /// Collectives of its own; null if it has none. Lives as long as this.
   virtual Vendor* vendor() { return nullptr; }

@@ -274,6 +274,33 @@ TEST(RequestsOfManyCommunicators, LeaveNothingBehind) {
   EXPECT_EQ(descriptors(), before);
 }
 
+/// A rank waits in one communicator while the other rank needs it in another.
+TEST_P(Requests, MoveWhileTheirRankWaitsInAnotherCommunicator) {
+  run(2, [](Communicator& world) {
+    Communicator other = world.split(0);
+    Communicator& first = world.rank() == 0 ? world : other;
+    Communicator& second = world.rank() == 0 ? other : world;
+    for (const std::size_t count : {10, 100'000}) {
+      Sum in_world(count);
+      Sum in_other(count);
+      in_world.begin(world);
+      in_other.begin(other);
+      if (world.rank() == 0) world.barrier();
+      in_other.expect_done(other);
+      if (world.rank() == 1) world.barrier();
+      in_world.expect_done(world);
+
+      Sum in_first(count);
+      Sum in_second(count);
+      in_first.begin(first);
+      in_second.begin(second);
+      while (!in_first.request.test()) std::this_thread::yield();
+      in_second.expect_done(second);
+      in_first.expect_done(first);
+    }
+  });
+}
+
 TEST_P(Requests, FailOnAllRanksWhenOneIsLost) {
   ThreadWorld world(3);
   world.lose_after(2, 600);
