@@ -126,6 +126,9 @@ train::ReducerOptions reducer_options(const TrainingOptions& options) {
 }
 
 train::Schedule make_schedule(const TrainingOptions& options, std::uint64_t total_steps) {
+  if (options.schedule == train::Schedule::Shape::step && options.decay_every == 0)
+    throw rondo::Error(rondo::ErrorCode::usage,
+                       "--schedule step needs --decay-every, the steps between two decays");
   const train::Schedule schedule{options.learning_rate, options.schedule,    options.warmup,
                                  total_steps,           options.decay_every, options.decay};
   schedule.check();

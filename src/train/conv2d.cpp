@@ -14,12 +14,17 @@ namespace rondo::train {
 template <class T>
 Conv2d<T>::Conv2d(const std::string& name, const ImageShape& input, std::size_t channels,
                   const Window& window)
-    : Layer<T>(name, input.size(), window.places(name, input, channels).size()),
+    : Conv2d(name, input, window.places(name, input, channels), window) {}
+
+template <class T>
+Conv2d<T>::Conv2d(const std::string& name, const ImageShape& input, const ImageShape& output,
+                  const Window& window)
+    : Layer<T>(name, input.size(), output.size()),
       input_shape_(input),
       window_(window),
-      output_shape_(window.places(name, input, channels)),
-      weight_(name + ".weight", {channels, input.channels, window.size, window.size}),
-      bias_(name + ".bias", {channels}),
+      output_shape_(output),
+      weight_(name + ".weight", {output.channels, input.channels, window.size, window.size}),
+      bias_(name + ".bias", {output.channels}),
       columns_({patch() * output_shape_.pixels()}) {}
 
 template <class T>

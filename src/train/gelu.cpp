@@ -16,17 +16,21 @@ T normal_distribution(T x) {
 }
 }  // namespace
 
-template <class T>
-T GeluFunction::value(T x) {
-  return x * normal_distribution(x);
-}
+struct GeluFunction {
+  static constexpr const char* kName = "gelu";
 
-template <class T>
-T GeluFunction::gradient(T x, T, T output_gradient) {
-  constexpr T kPeak = std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;  // 1/√(2π)
-  const T density = kPeak * std::exp(-x * x / T{2});
-  return output_gradient * (normal_distribution(x) + x * density);
-}
+  template <class T>
+  static T value(T x) {
+    return x * normal_distribution(x);
+  }
+
+  template <class T>
+  static T gradient(T x, T, T output_gradient) {
+    constexpr T kPeak = std::numbers::inv_sqrtpi_v<T> / std::numbers::sqrt2_v<T>;  // 1/√(2π)
+    const T density = kPeak * std::exp(-x * x / T{2});
+    return output_gradient * (normal_distribution(x) + x * density);
+  }
+};
 
 }  // namespace detail
 

@@ -5,17 +5,9 @@
 
 #include "train/initialise.hpp"
 #include "train/project.hpp"
+#include "train/sigmoid.hpp"
 
 namespace rondo::train {
-
-namespace {
-
-template <class T>
-T sigmoid(T x) {
-  return T{1} / (T{1} + std::exp(-x));
-}
-
-}  // namespace
 
 template <class T>
 Lstm<T>::Lstm(const std::string& name, std::size_t positions, std::size_t features,

@@ -29,10 +29,14 @@ struct Covered {
 
 template <class T>
 MaxPool2d<T>::MaxPool2d(const ImageShape& input, const Window& window)
-    : Layer<T>(kName, input.size(), window.places(kName, input, input.channels).size()),
+    : MaxPool2d(input, window.places(kName, input, input.channels), window) {}
+
+template <class T>
+MaxPool2d<T>::MaxPool2d(const ImageShape& input, const ImageShape& output, const Window& window)
+    : Layer<T>(kName, input.size(), output.size()),
       input_shape_(input),
       window_(window),
-      output_shape_(window.places(kName, input, input.channels)) {
+      output_shape_(output) {
   if (window.padding > window.size / 2)  // or a place may have nothing but padding
     throw Error(ErrorCode::usage,
                 fmt::format("a pooling window of size {} may have a padding of at most {}, not {}",

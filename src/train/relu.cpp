@@ -6,15 +6,19 @@ namespace rondo::train {
 
 namespace detail {
 
-template <class T>
-T ReluFunction::value(T x) {
-  return x < T{0} ? T{0} : x;
-}
+struct ReluFunction {
+  static constexpr const char* kName = "relu";
 
-template <class T>
-T ReluFunction::gradient(T, T y, T output_gradient) {
-  return y <= T{0} ? T{0} : output_gradient;
-}
+  template <class T>
+  static T value(T x) {
+    return x < T{0} ? T{0} : x;
+  }
+
+  template <class T>
+  static T gradient(T, T y, T output_gradient) {
+    return y <= T{0} ? T{0} : output_gradient;
+  }
+};
 
 }  // namespace detail
 

@@ -1,22 +1,25 @@
 #include <rondo/train/sigmoid.hpp>
 
-#include <cmath>
-
 #include "train/activation.hpp"
+#include "train/sigmoid.hpp"
 
 namespace rondo::train {
 
 namespace detail {
 
-template <class T>
-T SigmoidFunction::value(T x) {
-  return T{1} / (T{1} + std::exp(-x));
-}
+struct SigmoidFunction {
+  static constexpr const char* kName = "sigmoid";
 
-template <class T>
-T SigmoidFunction::gradient(T, T y, T output_gradient) {
-  return output_gradient * y * (T{1} - y);
-}
+  template <class T>
+  static T value(T x) {
+    return sigmoid(x);
+  }
+
+  template <class T>
+  static T gradient(T, T y, T output_gradient) {
+    return output_gradient * y * (T{1} - y);
+  }
+};
 
 }  // namespace detail
 

@@ -8,15 +8,19 @@ namespace rondo::train {
 
 namespace detail {
 
-template <class T>
-T TanhFunction::value(T x) {
-  return std::tanh(x);
-}
+struct TanhFunction {
+  static constexpr const char* kName = "tanh";
 
-template <class T>
-T TanhFunction::gradient(T, T y, T output_gradient) {
-  return output_gradient * (T{1} - y * y);
-}
+  template <class T>
+  static T value(T x) {
+    return std::tanh(x);
+  }
+
+  template <class T>
+  static T gradient(T, T y, T output_gradient) {
+    return output_gradient * (T{1} - y * y);
+  }
+};
 
 }  // namespace detail
 

@@ -45,6 +45,7 @@ class TrainText(example_job.ExampleJob):
                 (("--file", self.write("short", b"four"), "--context", 4), "/short' has 4 characters", "context of 4"),
                 (("--file", "/nowhere"), "'/nowhere'"),
                 (("--context", 0), "--context"),
+                (("--schedule", "step"), "--decay-every"),
                 (("--model", "rnn"), "--model", "transformer"),
                 ((*self.small, "--model", "transformer", "--heads", 3), "--heads", "3 does not divide --width 8")):
             job = self.run_job(2, *options)

@@ -33,6 +33,9 @@ class Conv2d final : public Layer<T> {
   std::vector<Parameter<T>*> parameters() override { return {&weight_, &bias_}; }
 
  private:
+  Conv2d(const std::string& name, const ImageShape& input, const ImageShape& output,
+         const Window& window);
+
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;

@@ -5,13 +5,7 @@
 namespace rondo::train {
 
 namespace detail {
-struct GeluFunction {
-  static constexpr const char* kName = "gelu";
-  template <class T>
-  static T value(T x);
-  template <class T>
-  static T gradient(T x, T y, T output_gradient);
-};
+struct GeluFunction;
 }  // namespace detail
 
 /// Gaussian error linear unit (Hendrycks & Gimpel, 2016) in its exact form, PyTorch's

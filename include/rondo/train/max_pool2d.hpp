@@ -22,6 +22,8 @@ class MaxPool2d final : public Layer<T> {
   const ImageShape& output_shape() const { return output_shape_; }
 
  private:
+  MaxPool2d(const ImageShape& input, const ImageShape& output, const Window& window);
+
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;

@@ -5,13 +5,7 @@
 namespace rondo::train {
 
 namespace detail {
-struct ReluFunction {
-  static constexpr const char* kName = "relu";
-  template <class T>
-  static T value(T x);
-  template <class T>
-  static T gradient(T x, T y, T output_gradient);
-};
+struct ReluFunction;
 }  // namespace detail
 
 /// Rectified linear unit (Nair & Hinton, 2010): y = max(0, x). Its derivative at 0 is taken as 0.

@@ -5,13 +5,7 @@
 namespace rondo::train {
 
 namespace detail {
-struct SigmoidFunction {
-  static constexpr const char* kName = "sigmoid";
-  template <class T>
-  static T value(T x);
-  template <class T>
-  static T gradient(T x, T y, T output_gradient);
-};
+struct SigmoidFunction;
 }  // namespace detail
 
 /// Logistic function: y = 1/(1 + exp(-x)), y' = y·(1 - y).

@@ -5,13 +5,7 @@
 namespace rondo::train {
 
 namespace detail {
-struct TanhFunction {
-  static constexpr const char* kName = "tanh";
-  template <class T>
-  static T value(T x);
-  template <class T>
-  static T gradient(T x, T y, T output_gradient);
-};
+struct TanhFunction;
 }  // namespace detail
 
 /// Hyperbolic tangent: y = tanh(x), y' = 1 - y².
