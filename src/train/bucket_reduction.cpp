@@ -21,6 +21,23 @@ class PlainReduction final : public BucketReduction {
   Buffer bucket_;
 };
 
+/// The same, to each element's owner only.
+class ShardedReduction final : public BucketReduction {
+ public:
+  ShardedReduction(Buffer bucket, const BucketShards& shards) : bucket_(bucket), shards_(shards) {}
+  Exchange begin(std::size_t /*stage*/, double scale) override {
+    return {.kind = Exchange::Kind::scatter,
+            .input = bucket_,
+            .output = part_of(bucket_, shards_.own),
+            .scale = scale,
+            .counts = shards_.counts};
+  }
+
+ private:
+  Buffer bucket_;
+  const BucketShards& shards_;
+};
+
 bool has_matrix(std::size_t rank, std::span<const BucketPart> parts) {
   return std::ranges::any_of(
       parts, [&](const BucketPart& part) { return powersgd_rank(rank, part.shape) > 0; });
@@ -56,6 +73,10 @@ std::unique_ptr<BucketReduction> make_bucket_reduction(const Compression& compre
   if (bucket.type == DataType::float32) return make<float>(compression, bucket, parts, ranks);
   if (bucket.type == DataType::float64) return make<double>(compression, bucket, parts, ranks);
   return std::make_unique<PlainReduction>(bucket);
+}
+
+std::unique_ptr<BucketReduction> sharded_reduction(Buffer bucket, const BucketShards& shards) {
+  return std::make_unique<ShardedReduction>(bucket, shards);
 }
 
 }  // namespace rondo::train

@@ -19,12 +19,13 @@ inline constexpr const char* kWarmStartPrefix = "reducer.q.";
 
 /// A collective that a bucket needs.
 struct Exchange {
-  enum class Kind { sum, gather };  // all-reduce, all-gather
+  enum class Kind { sum, gather, scatter };  // all-reduce, all-gather, reduce-scatter
   Kind kind = Kind::sum;
   ConstBuffer input;
   Buffer output;
-  double scale = 1.0;   // of a sum's inputs
-  bool narrow = false;  // 16 bits on the whole way
+  double scale = 1.0;                     // of a sum's inputs
+  bool narrow = false;                    // 16 bits on the whole way
+  std::span<const std::size_t> counts{};  // of each rank's elements; empty: equally many
 };
 
 /// A parameter's gradient in a bucket.
@@ -33,6 +34,18 @@ struct BucketPart {
   std::vector<std::size_t> shape;
   Buffer gradient;
 };
+
+/// Which of a bucket's elements the ranks own: their counts, in rank order, and this rank's.
+struct BucketShards {
+  std::vector<std::size_t> counts;
+  Slice own;
+};
+
+/// Elements of `buffer`.
+inline Buffer part_of(Buffer buffer, Slice slice) {
+  return {static_cast<std::byte*>(buffer.data) + slice.begin * size_of(buffer.type), slice.count,
+          buffer.type};
+}
 
 /// How one bucket's gradients become sums over all ranks, multiplied by `scale`: in one or more
 /// stages, each of them local work and then an exchange that is over before the next stage begins.
@@ -57,5 +70,7 @@ std::unique_ptr<BucketReduction> make_bucket_reduction(const Compression& compre
                                                        Buffer bucket,
                                                        std::span<const BucketPart> parts,
                                                        int ranks);
+/// Plain sums that reach their owners only. `bucket` and `shards` outlive the reduction.
+std::unique_ptr<BucketReduction> sharded_reduction(Buffer bucket, const BucketShards& shards);
 
 }  // namespace rondo::train

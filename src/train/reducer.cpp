@@ -148,12 +148,16 @@ void GradientReducer::add_bucket(DataType type, std::vector<std::size_t> entries
     Entry& entry = entries_[i];
     entry.place = place;
     entry.bucket = buckets_.size();
+    entry.own = {0, entry.count};
     place += entry.bytes();
     parts.push_back({entry.name, entry.shape, entry.in_bucket()});
   }
   Bucket bucket{.type = type, .entries = std::move(entries), .memory = std::move(memory)};
-  bucket.reduction =
-      make_bucket_reduction(options_.compression, bucket.buffer(), parts, communicator_.size());
+  if (options_.shard) deal_out(bucket);
+  bucket.reduction = options_.shard && options_.compression.kind == Compression::Kind::none
+                         ? sharded_reduction(bucket.buffer(), *bucket.shards)
+                         : make_bucket_reduction(options_.compression, bucket.buffer(), parts,
+                                                 communicator_.size());
   buckets_.push_back(std::move(bucket));
 }
 
@@ -162,6 +166,7 @@ void GradientReducer::check_agreement() {
       fmt::format("buckets of {}, then {} bytes; clip_norm {}; on_nonfinite {}; compression {}; ",
                   options_.first_bucket_bytes, options_.bucket_bytes, options_.clip_norm,
                   static_cast<int>(options_.on_nonfinite), to_string(options_.compression));
+  if (options_.shard) text += "shard; ";
   for (const Entry& entry : entries_)
     text +=
         fmt::format("{} {} [{}]; ", entry.name, name_of(entry.type), fmt::join(entry.shape, ", "));

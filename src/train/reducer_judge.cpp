@@ -17,7 +17,7 @@
 #include "train/reducer_parts.hpp"
 
 // What becomes of mean gradients: all ranks hold the same bits, so they come to the same verdict
-// without a word.
+// without a word, or, where each has a part only, with one.
 namespace rondo::train {
 
 void GradientReducer::judge() {
@@ -31,19 +31,28 @@ void GradientReducer::judge() {
   if (!clip) return;
   const double factor = clip_factor(current_.norm, options_.clip_norm);
   if (factor != 1.0)
-    for (Bucket& bucket : buckets_) multiply_by(bucket.buffer(), factor);
+    for (Bucket& bucket : buckets_) multiply_by(bucket.own(), factor);
 }
 
-double GradientReducer::norm_of_gradients() const {
-  BlockSquares squares;
-  for (const Entry& entry : entries_) squares.add(entry.in_bucket());
-  return norm_of(squares.take());
+double GradientReducer::norm_of_gradients() {
+  std::vector<double> sums;
+  for (const Entry& entry : entries_) {
+    const std::size_t first = sums.size() + entry.own.begin / kNormBlock;
+    sums.resize(sums.size() + norm_blocks(entry.count));
+    block_squares(entry.own_in_bucket(), sums.data() + first);
+  }
+  // Each block has one owner, so that this adds zeros only.
+  if (options_.shard) communicator_.allreduce(std::span(sums), ReduceOp::sum);
+  return norm_of(sums);
 }
 
 void GradientReducer::judge_nonfinite() {
-  const auto bad = std::ranges::find_if(
-      entries_, [](const Entry& entry) { return !all_finite(entry.in_bucket()); });
-  if (bad == entries_.end()) return;
+  const auto found = std::ranges::find_if(
+      entries_, [](const Entry& entry) { return !all_finite(entry.own_in_bucket()); });
+  std::uint64_t first = found - entries_.begin();
+  if (options_.shard) communicator_.allreduce(std::span(&first, 1), ReduceOp::min);
+  if (first == entries_.size()) return;
+  const Entry* const bad = &entries_[first];
   if (options_.on_nonfinite == NonFinite::skip) {
     current_.skip = true;
     ++skipped_;

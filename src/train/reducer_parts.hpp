@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 
 namespace rondo::train {
 
+inline void copy(ConstBuffer from, Buffer to) {
+  if (to.data != from.data && to.count > 0) std::memcpy(to.data, from.data, to.bytes());
+}
+
 struct GradientReducer::Entry {
   std::string name;
   std::vector<std::size_t> shape;
@@ -21,12 +26,14 @@ struct GradientReducer::Entry {
   void* callers_memory = nullptr;  // of a copied-in gradient; null: the gradient lies in the bucket
   void* place = nullptr;           // in the bucket
   std::size_t bucket = 0;
+  Slice own{};  // what this rank has of it after a step
   GradientSum accumulated{};
   bool ready = false;         // in this micro-batch
   bool gap_reported = false;  // that it had no gradient once
 
   std::size_t bytes() const { return count * size_of(type); }
   Buffer in_bucket() const { return {place, count, type}; }
+  Buffer own_in_bucket() const { return part_of(in_bucket(), own); }
   /// Where its owner writes and reads it.
   Buffer gradient() const {
     return {callers_memory != nullptr ? callers_memory : place, count, type};
@@ -37,11 +44,13 @@ struct GradientReducer::Bucket {
   DataType type;
   std::vector<std::size_t> entries;
   SharedBuffer<std::byte> memory;
+  std::unique_ptr<BucketShards> shards{};  // null: not sharded
   std::unique_ptr<BucketReduction> reduction{};
   std::size_t missing = 0;  // entries not ready in this step
   Request request{};        // of its exchange; destroyed, and so waited for, before the memory
 
   Buffer buffer() { return {memory.data(), memory.size() / size_of(type), type}; }
+  Buffer own() { return shards ? part_of(buffer(), shards->own) : buffer(); }
 };
 
 }  // namespace rondo::train

@@ -45,10 +45,6 @@ void fill_with_zeros(Buffer data) {
   if (data.count > 0) std::memset(data.data, 0, data.bytes());
 }
 
-void copy(ConstBuffer from, Buffer to) {
-  if (to.data != from.data && to.count > 0) std::memcpy(to.data, from.data, to.bytes());
-}
-
 }  // namespace
 
 void GradientReducer::accumulate(std::uint64_t local_samples) {
@@ -149,17 +145,25 @@ void GradientReducer::exchange(const Exchange& exchange, Communicator& communica
   rondo::Options options = options_.collective;
   options.scale = exchange.scale;
   if (exchange.narrow) options.wire = Wire::narrow;
-  const bool sum = exchange.kind == Exchange::Kind::sum;
+  const auto& [kind, input, output, scale, narrow, counts] = exchange;
   if (!options_.overlap) {
     const Stopwatch stopwatch(current_.exposed);
-    if (sum)
-      communicator.allreduce(exchange.input, exchange.output, ReduceOp::sum, options);
+    if (kind == Exchange::Kind::sum)
+      communicator.allreduce(input, output, ReduceOp::sum, options);
+    else if (kind == Exchange::Kind::scatter)
+      communicator.reduce_scatter_v(input, output, counts, ReduceOp::sum, options);
+    else if (counts.empty())
+      communicator.allgather(input, output, options);
     else
-      communicator.allgather(exchange.input, exchange.output, options);
-  } else if (sum) {
-    request = communicator.iallreduce(exchange.input, exchange.output, ReduceOp::sum, options);
+      communicator.allgather_v(input, output, counts, options);
+  } else if (kind == Exchange::Kind::sum) {
+    request = communicator.iallreduce(input, output, ReduceOp::sum, options);
+  } else if (kind == Exchange::Kind::scatter) {
+    request = communicator.ireduce_scatter_v(input, output, counts, ReduceOp::sum, options);
+  } else if (counts.empty()) {
+    request = communicator.iallgather(input, output, options);
   } else {
-    request = communicator.iallgather(exchange.input, exchange.output, options);
+    request = communicator.iallgather_v(input, output, counts, options);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <rondo/buffer.hpp>
 #include <rondo/options.hpp>
 #include <rondo/request.hpp>
+#include <rondo/train/array.hpp>
 #include <rondo/train/compression.hpp>
 #include <rondo/train/parameter.hpp>
 
@@ -42,6 +43,7 @@ struct ReducerOptions {
   double clip_norm = 0.0;  ///< the most that the norm of all mean gradients together may be: they
                            ///< are multiplied by clip_norm / (norm + 1e-6) where that is below 1,
                            ///< as PyTorch's clip_grad_norm_ does; 0: any
+  bool shard = false;      ///< each rank gets the gradients of its own slice() only
   rondo::Options collective =
       {};  ///< for each all-reduce; `scale` is the reducer's own and must be 1
 };
@@ -141,6 +143,16 @@ class GradientReducer {
   /// Where parameter i's gradient is written and, after finish(), read. Lays the buckets out.
   Buffer gradient(std::size_t i);
 
+  /// What this rank has of parameter i's gradient after finish(): all of it or, with
+  /// ReducerOptions::shard, the elements that it owns; the others are then unspecified. A rank owns
+  /// about 1/size() of each bucket, cut without regard to where a parameter ends. Lays the buckets
+  /// out. Not collective.
+  Slice slice(std::size_t i);
+  /// With ReducerOptions::shard, after a step on the owned elements: gives every rank all of the
+  /// values, one buffer for each parameter, of which it has its own slices. They travel through the
+  /// gradients' memory. Collective.
+  void gather(std::span<const Buffer> values);
+
   /// Starts a micro-batch that is not its step's last: until the next accumulate() or begin(),
   /// ready() adds gradients up in memory of the reducer's own (in float32 those of 16 bits), which
   /// is taken once. Who adds them up himself calls no ready(). Not collective: ranks may have
@@ -176,6 +188,7 @@ class GradientReducer {
   void check_registered(std::size_t i) const;
   void lay_out();
   void add_bucket(DataType type, std::vector<std::size_t> entries);
+  void deal_out(Bucket& bucket);
   void check_agreement();
   void split_stages();
   void mark_ready(Entry& entry);
@@ -188,7 +201,7 @@ class GradientReducer {
   double since_begin(std::chrono::steady_clock::time_point time) const;
   void contribute_what_is_there();
   void judge();
-  double norm_of_gradients() const;
+  double norm_of_gradients();
   void judge_nonfinite();
 
   Communicator& communicator_;
