@@ -59,8 +59,9 @@ class Training {
     state_.notes = {{"ranks", fmt::to_string(world.size())}};
     model_.initialise(options.seed);
     reducer_.template add_views<T>(model_.parameters());
+    if (options.zero) shard_optimizer();
     state_.arrays = arrays();
-    state_.shards = residuals();
+    state_.shards = shards();
     if (options.resume.empty())
       rondo::train::broadcast_parameters(world, state_.arrays);
     else
@@ -131,6 +132,7 @@ class Training {
     ++position_.batch;
     if (reducer_.stats().skip) return;
     optimizer_->step(schedule_.at(position_.step));
+    if (options_.zero) reducer_.gather(values_);
 
     world_.allreduce(std::span(&loss, 1), rondo::ReduceOp::sum);
     position_.loss_sum += loss;
@@ -143,6 +145,16 @@ class Training {
     ++steps_;
     progress_.step(position_.epoch + 1, position_.batch,
                    position_.loss_sum / static_cast<double>(position_.samples), stopwatch_.rate());
+  }
+
+  /// Leaves each rank the state of what it owns (ZeRO's first stage).
+  void shard_optimizer() {
+    std::vector<rondo::train::Slice> slices;
+    for (rondo::train::Parameter<T>* parameter : model_.parameters()) {
+      slices.push_back(reducer_.slice(slices.size()));
+      values_.emplace_back(parameter->value().span());
+    }
+    optimizer_->shard(std::move(slices));
   }
 
   /// Returns the sum of the losses.
@@ -178,10 +190,17 @@ class Training {
     return shards;
   }
 
+  std::vector<rondo::train::ArrayShard> shards() {
+    std::vector<rondo::train::ArrayShard> shards = residuals();
+    for (rondo::train::ArrayShard& shard : optimizer_->sharded_state())
+      shards.push_back(std::move(shard));
+    return shards;
+  }
+
   void save() {
     const std::pair now{position_.step, reducer_.skipped()};
     if (!checkpointer_ || saved_ == now) return;
-    state_.shards = residuals();
+    state_.shards = shards();
     checkpointer_->save(position_, state_);
     saved_ = now;
   }
@@ -196,6 +215,7 @@ class Training {
   rondo::train::Progress progress_;
   rondo::train::Schedule schedule_;
   std::unique_ptr<rondo::train::Optimizer<T>> optimizer_;
+  std::vector<rondo::Buffer> values_;  // of the parameters, with --zero
   rondo::train::TrainingState state_;
   rondo::train::Position position_;
   std::optional<rondo::train::Checkpointer> checkpointer_;

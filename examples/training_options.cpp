@@ -71,6 +71,7 @@ void add_reduction_options(CLI::App& app, TrainingOptions& options) {
                  "what infinite gradients and NaNs do: propagate, skip the step, or stop")
       ->transform(CLI::CheckedTransformer(verdicts))
       ->default_str("propagate");
+  app.add_flag("--zero", options.zero, "deal the optimizer's state out among the ranks");
   app.add_option("--hook", options.hook,
                  "how gradients travel: none, bf16, f16, topk[:FRACTION], powersgd[:RANK]")
       ->check([](const std::string& text) -> std::string {
@@ -122,7 +123,8 @@ train::ReducerOptions reducer_options(const TrainingOptions& options) {
           .overlap = !options.no_overlap,
           .compression = train::parse_compression(options.hook),
           .on_nonfinite = options.on_nonfinite,
-          .clip_norm = options.clip_norm};
+          .clip_norm = options.clip_norm,
+          .shard = options.zero};
 }
 
 train::Schedule make_schedule(const TrainingOptions& options, std::uint64_t total_steps) {

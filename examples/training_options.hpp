@@ -33,6 +33,7 @@ struct TrainingOptions {
   std::uint64_t seed = 0;
   double bucket_mb = 25;
   bool no_overlap = false;
+  bool zero = false;
   std::size_t accumulate = 1;
   double clip_norm = 0;
   rondo::train::NonFinite on_nonfinite = rondo::train::NonFinite::propagate;
