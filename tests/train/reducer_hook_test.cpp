@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <barrier>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -147,6 +149,33 @@ TEST(Compression, GivesAllRanksTheSameBitsWithAndWithoutOverlap) {
       });
     for (const auto& result : results) EXPECT_EQ(result, results[0]) << compression;
   }
+}
+
+TEST(Compression, RanksMayBeginStagesInDifferentOrders) {
+  std::barrier<> met(2);
+  run_communicators(2, [&](Communicator& communicator) {
+    GradientReducer reducer(communicator, small_buckets("powersgd:1"));
+    reducer.add("last", std::vector<std::size_t>{30, 30}, DataType::float32);
+    reducer.add("between", 1, DataType::float32);  // its ready() may begin a second stage
+    reducer.add("first", std::vector<std::size_t>{40, 40}, DataType::float32);
+    const auto set_ready = [&](std::size_t i) {
+      std::ranges::fill(gradient_of<float>(reducer, i), 2.0F);
+      reducer.ready(i);
+    };
+    reducer.begin(1);
+    if (communicator.rank() == 0) {  // no first stage can be over before the other one has begun
+      for (const std::size_t i : {2, 1, 0}) set_ready(i);
+      met.arrive_and_wait();
+    } else {
+      met.arrive_and_wait();
+      set_ready(2);
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));  // now the first bucket's is
+      for (const std::size_t i : {1, 0}) set_ready(i);
+    }
+    reducer.finish();
+    for (const std::size_t i : {2, 1, 0})  // of rank 1, so one column is enough
+      for (const float element : gradient_of<float>(reducer, i)) EXPECT_NEAR(element, 2.0F, 1e-4);
+  });
 }
 
 TEST(Compression, SendsNothingElseOfGradientsOfSixteenBitsVectorsAndSmallMatrices) {
