@@ -15,18 +15,22 @@ namespace rondo::cuda {
 using device::Location;
 using device::MemoryKind;
 
-Runtime::Runtime() {
-  const CUresult initialised = driver_.cuInit(0);
-  int count = 0;
-  if (initialised == CUDA_SUCCESS)
-    driver_.check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
-  if (initialised == CUDA_ERROR_NO_DEVICE || (initialised == CUDA_SUCCESS && count == 0))
-    throw Error(ErrorCode::cuda,
-                "the CUDA driver sees no device; look at nvidia-smi and CUDA_VISIBLE_DEVICES, or "
-                "use host memory");
-  driver_.check(initialised, "cuInit");
-  contexts_.resize(static_cast<std::size_t>(count));
+std::vector<std::unique_ptr<Context>>& Runtime::contexts() {
+  std::call_once(initialised_, [&] {
+    const CUresult result = driver_.cuInit(0);
+    int count = 0;
+    if (result == CUDA_SUCCESS) driver_.check(driver_.cuDeviceGetCount(&count), "cuDeviceGetCount");
+    if (result == CUDA_ERROR_NO_DEVICE || (result == CUDA_SUCCESS && count == 0))
+      throw Error(ErrorCode::cuda,
+                  "the CUDA driver sees no device; look at nvidia-smi and CUDA_VISIBLE_DEVICES, "
+                  "or use host memory");
+    driver_.check(result, "cuInit");
+    contexts_.resize(static_cast<std::size_t>(count));
+  });
+  return contexts_;
 }
+
+int Runtime::device_count() { return static_cast<int>(contexts().size()); }
 
 const Context& Runtime::context(int device) {
   if (device < 0 || device >= device_count())
@@ -52,7 +56,8 @@ Location Runtime::locate(const void* address) noexcept {
   std::array attributes{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
   std::array<void*, attributes.size()> values{&type, &managed, &device};
-  // This form of the query leaves zeros for an address that CUDA doesn't know.
+  // This form of the query leaves zeros for an address that CUDA doesn't know. It fails while
+  // nobody has initialised CUDA, when no address can be CUDA's.
   const CUresult result =
       driver_.cuPointerGetAttributes(static_cast<unsigned>(attributes.size()), attributes.data(),
                                      values.data(), reinterpret_cast<CUdeviceptr>(address));

@@ -15,11 +15,12 @@ namespace rondo::cuda {
 /// Memory and streams of the CUDA devices that this process sees, in their primary contexts.
 class Runtime : public device::Runtime {
  public:
-  /// Throws Error(cuda) without driver or devices.
-  Runtime();
+  /// Loads the driver and no more: CUDA is initialised when a device is first asked for. Throws
+  /// Error(cuda) without a driver.
+  Runtime() = default;
 
   std::string_view name() const override { return "cuda"; }
-  int device_count() override { return static_cast<int>(contexts_.size()); }
+  int device_count() override;
   device::Location locate(const void* address) noexcept override;
   void* allocate(device::Location where, std::size_t bytes) override;
   void free(device::Location where, void* memory) noexcept override;
@@ -27,11 +28,14 @@ class Runtime : public device::Runtime {
   std::unique_ptr<device::Event> make_event(int device) override;
 
  private:
+  /// One for each device; initialises CUDA.
+  std::vector<std::unique_ptr<Context>>& contexts();
   const Context& context(int device);
 
   Driver driver_;
-  std::mutex mutex_;                                // of what follows
-  std::vector<std::unique_ptr<Context>> contexts_;  // made when first used; contexts stay in place
+  std::once_flag initialised_;
+  std::mutex mutex_;                                // of the contexts
+  std::vector<std::unique_ptr<Context>> contexts_;  // each made when first used
 };
 
 }  // namespace rondo::cuda

@@ -55,6 +55,7 @@ std::string describe(const Signature& signature) {
     text += fmt::format(", segments of {} bytes", signature.segment_bytes);
   if (signature.narrow != 0) text += ", narrow wire";
   if (signature.deterministic != 0) text += ", deterministic";
+  if (signature.on_device != 0) text += ", from a device's memory";
   if (signature.scale != 1.0) text += fmt::format(", scale {}", signature.scale);
   return text;
 }
@@ -74,6 +75,7 @@ std::string differences(const Signature& a, const Signature& b) {
   compare(a.narrow, b.narrow, "wire");
   compare(a.deterministic, b.deterministic, "deterministic");
   compare(a.asynchronous, b.asynchronous, "whether the call waits");
+  compare(a.on_device, b.on_device, "whether the memory is a device's");
   compare(a.scale, b.scale, "scale");
   compare(a.sequence, b.sequence, "number of earlier operations");
   compare(a.details, b.details, "the sizes of blocks, or the version of Rondo");

@@ -26,7 +26,8 @@ struct Signature {
   std::uint8_t narrow = 0;
   std::uint8_t deterministic = 0;
   std::uint8_t asynchronous = 0;     // the call doesn't wait
-  std::array<char, 30> algorithm{};  // zero-terminated
+  std::uint8_t on_device = 0;        // the caller's memory is a device's
+  std::array<char, 29> algorithm{};  // zero-terminated
 
   friend bool operator==(const Signature&, const Signature&) = default;
 };

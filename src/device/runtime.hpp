@@ -79,13 +79,15 @@ class Runtime {
   /// What `allocate(where, …)` gave. Logs what goes wrong.
   virtual void free(Location where, void* memory) noexcept = 0;
 
-  /// In order with the work of the device's default stream.
+  /// Its work and that of the device's default stream wait for each other, in the order in which
+  /// they were enqueued.
   virtual std::unique_ptr<Stream> make_stream(int device) = 0;
   virtual std::unique_ptr<Event> make_event(int device) = 0;
 };
 
 /// The CUDA devices of this process. Loads the driver at the first call; throws Error(cuda) saying
-/// what is missing where Rondo was built without CUDA, or there is no driver or no device.
+/// what is missing where Rondo was built without CUDA, or there is no driver. CUDA is initialised
+/// when a device is first asked for.
 Runtime& cuda_runtime();
 
 }  // namespace rondo::device

@@ -8,6 +8,9 @@
 
 #include <rondo/error.hpp>
 
+#include "device/in_use.hpp"
+#include "engine/memory_kinds.hpp"
+
 namespace rondo::engine {
 
 using collectives::Collective;
@@ -167,8 +170,8 @@ bool are_alike(const Call& a, const Call& b) {
   return a.collective == b.collective && a.input.count == b.input.count &&
          a.output.count == b.output.count && a.input.type == b.input.type &&
          a.output.type == b.output.type && a.op == b.op && a.root == b.root &&
-         a.details == b.details && a.input_counts.empty() && a.output_counts.empty() &&
-         b.input_counts.empty() && b.output_counts.empty();
+         a.details == b.details && a.on_device == b.on_device && a.input_counts.empty() &&
+         a.output_counts.empty() && b.input_counts.empty() && b.output_counts.empty();
 }
 
 void check_terms(const Call& call, const Terms& terms, Rank rank, int size) {
@@ -179,6 +182,14 @@ void check_terms(const Call& call, const Terms& terms, Rank rank, int size) {
 }
 
 void check_memory(const Call& call, Rank rank) {
+  check_addresses(call, rank);
+  device::Runtime* const devices = device::in_use();
+  if (devices == nullptr) return;
+  refuse_device_memory(name_of(call.collective), "input", call.input.data, rank, *devices);
+  refuse_device_memory(name_of(call.collective), "output", call.output.data, rank, *devices);
+}
+
+void check_addresses(const Call& call, Rank rank) {
   check_pointer(call, call.input.data, call.input.count, "input");
   check_pointer(call, call.output.data, call.output.count, "output");
   const bool both = call.input.data != nullptr && call.output.data != nullptr;

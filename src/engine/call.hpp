@@ -27,6 +27,8 @@ struct Call {
   std::span<const std::size_t> output_counts{};
   /// Digest of anything else that the ranks must agree on.
   std::uint64_t details = 0;
+  /// The caller's memory is a device's; these buffers hold a part of it.
+  bool on_device = false;
 };
 
 /// The options of one call, all defaults filled in.
@@ -56,7 +58,9 @@ bool are_alike(const Call& a, const Call& b);
 
 /// Everything but where the memory is: what is right for a call is so for all that are alike.
 void check_terms(const Call& call, const Terms& terms, Rank rank, int size);
-/// Where the memory is, in a call whose terms are right.
+/// Where the memory is, in a call whose terms are right; the host must reach it.
 void check_memory(const Call& call, Rank rank);
+/// The same for memory of any kind.
+void check_addresses(const Call& call, Rank rank);
 
 }  // namespace rondo::engine

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/settings.hpp"
+#include "device/in_use.hpp"
 #include "engine/session.hpp"
 #include "transport/mpi_connect.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 std::unique_ptr<engine::Session> make_session(MPI_Comm comm, const Options& options) {
   const core::Settings settings = core::Settings::from_environment();
   settings.put_in_force();
+  device::use_cuda_if_present();
   auto transport = transport::connect(comm, options.timeout.value_or(settings.timeout));
   return std::make_unique<engine::Session>(std::move(transport), options, settings);
 }

@@ -134,6 +134,7 @@ void Operation::sign(const Call& call, const Terms& terms) {
   signature_ = {};
   signature_.collective = call.collective;
   signature_.details = call.details;
+  signature_.on_device = call.on_device ? 1 : 0;
   signature_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
   if (call.collective != Collective::barrier) sign_data(call, terms);
   terms_digest_ = digest_of_terms(signature_);

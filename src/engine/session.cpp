@@ -13,6 +13,8 @@
 #include "core/backoff.hpp"
 #include "core/digest.hpp"
 #include "core/log.hpp"
+#include "device/in_use.hpp"
+#include "device/staging.hpp"
 #include "engine/progress_thread.hpp"
 #include "transport/keep_for_ever.hpp"
 
@@ -70,6 +72,7 @@ Session::~Session() {
   transport::keep_for_ever(std::move(launches_));
   transport::keep_for_ever(std::move(node_));
   transport::keep_for_ever(std::move(packed_));
+  transport::keep_for_ever(std::move(staging_));
 }
 
 bool Session::has_failed() noexcept {
@@ -92,7 +95,12 @@ Terms Session::terms_of(const Options& options) const {
 }
 
 void Session::run(const Call& call, const Options& options) {
-  guarded([&] { run_held(call, options); });
+  guarded([&] {
+    if (device::Runtime* const devices = device::in_use())
+      run_anywhere(call, options, *devices);
+    else
+      run_held(call, options);
+  });
 }
 
 void Session::run_held(const Call& call, const Options& options) {
@@ -107,6 +115,7 @@ void Session::run_held(const Call& call, const Options& options) {
 
 void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
   guarded([&] {
+    for (const Buffer& tensor : tensors) refuse_devices("allreduce", "tensor", tensor.data);
     bool none = true;
     for (int type = 0; type < kDataTypes; ++type) {
       const auto is_of_type = [&](const Buffer& tensor) {
@@ -189,6 +198,7 @@ void Session::check_peer(Rank peer, const char* call) const {
 void Session::send(ConstBuffer data, Rank to, const Options& options) {
   guarded([&] {
     check_peer(to, "send");
+    refuse_devices("send", "data", data.data);
     message_->start_send(data, to);
     finish(*message_, terms_of(options).timeout);
   });
@@ -197,6 +207,7 @@ void Session::send(ConstBuffer data, Rank to, const Options& options) {
 void Session::receive(Buffer data, Rank from, const Options& options) {
   guarded([&] {
     check_peer(from, "receive");
+    refuse_devices("receive", "data", data.data);
     message_->start_receive(data, from);
     finish(*message_, terms_of(options).timeout);
   });

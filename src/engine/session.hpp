@@ -30,6 +30,11 @@
 #include "engine/session_lock.hpp"
 #include "transport/transport.hpp"
 
+namespace rondo::device {
+class Runtime;
+class Staging;
+}  // namespace rondo::device
+
 namespace rondo::engine {
 
 /// Everything of one communicator on one rank: its transport, the operation under way, the plans
@@ -104,6 +109,11 @@ class Session {
   template <class Body>
   decltype(auto) guarded(Body&& body);
   void run_held(const Call& call, const Options& options);
+  /// The same where buffers may lie in the memory of devices.
+  void run_anywhere(const Call& call, const Options& options, device::Runtime& devices);
+  void run_staged(const Call& call, const Options& options, device::Staging& staging);
+  device::Staging& staging_on(device::Runtime& devices, int device);
+  void refuse_devices(std::string_view call, std::string_view argument, const void* data) const;
   void pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
                        const Options& options);
   void check_peer(Rank peer, const char* call) const;
@@ -156,6 +166,7 @@ class Session {
   // Shared with the requests, which may outlive this.
   std::shared_ptr<LaunchPool> launch_pool_ = std::make_shared<LaunchPool>();
   std::vector<std::byte> packed_;
+  std::unique_ptr<device::Staging> staging_;  // made when first needed
   std::uint64_t sequence_ = 0;
   std::string_view last_algorithm_;
   SessionLock lock_;

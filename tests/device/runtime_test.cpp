@@ -30,6 +30,7 @@ class DeviceRuntime : public ::testing::TestWithParam<std::string> {
     }
     try {
       runtime_ = &cuda_runtime();
+      runtime_->device_count();
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }

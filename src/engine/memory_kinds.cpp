@@ -1,0 +1,52 @@
+#include "engine/memory_kinds.hpp"
+
+#include <string>
+
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
+
+namespace rondo::engine {
+
+using device::Location;
+using device::MemoryKind;
+
+namespace {
+
+Location location(device::Runtime& devices, const void* data, std::size_t count) {
+  return count == 0 ? Location{} : devices.locate(data);
+}
+
+std::string describe(const Location& where, const device::Runtime& devices) {
+  if (where.kind != MemoryKind::device) return fmt::format("in {} memory", name_of(where.kind));
+  return fmt::format("in memory of {} device {}", devices.name(), where.device);
+}
+
+}  // namespace
+
+std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devices) {
+  if (call.collective != collectives::Collective::allreduce) return std::nullopt;
+  const Location input = location(devices, call.input.data, call.input.count);
+  const Location output = location(devices, call.output.data, call.output.count);
+  const bool any = input.kind == MemoryKind::device || output.kind == MemoryKind::device;
+  if (!any) return std::nullopt;
+  if (input != output)
+    throw Error(ErrorCode::usage,
+                fmt::format("{}: the input of rank {} is {}, but its output {}; both must be on "
+                            "one device, or both where the host reaches them",
+                            name_of(call.collective), rank, describe(input, devices),
+                            describe(output, devices)));
+  return input.device;
+}
+
+void refuse_device_memory(std::string_view call, std::string_view argument, const void* data,
+                          Rank rank, device::Runtime& devices) {
+  const Location where = devices.locate(data);
+  if (where.kind != MemoryKind::device) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("{}: the {} of rank {} is {}, which only the blocking allreduce of one "
+                          "buffer takes so far; copy it to the host first",
+                          call, argument, rank, describe(where, devices)));
+}
+
+}  // namespace rondo::engine

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "device/runtime.hpp"
+#include "engine/call.hpp"
+
+namespace rondo::engine {
+
+/// The device whose memory the call's buffers are, if it is one that takes such memory; none for
+/// host, pinned and managed memory. Throws Error(usage) for a mix of both, naming rank and
+/// argument.
+std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devices);
+
+/// Throws Error(usage), naming call, rank and argument, if `data` is memory of a device.
+void refuse_device_memory(std::string_view call, std::string_view argument, const void* data,
+                          Rank rank, device::Runtime& devices);
+
+}  // namespace rondo::engine

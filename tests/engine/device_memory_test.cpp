@@ -1,0 +1,183 @@
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <rondo/communicator.hpp>
+
+#include "device/in_use.hpp"
+#include "device/memory.hpp"
+#include "device/staging.hpp"
+#include "support/host_device.hpp"
+#include "support/thread_communicators.hpp"
+#include "support/thrown.hpp"
+
+namespace rondo::engine {
+namespace {
+
+using device::Memory;
+using device::MemoryKind;
+using testing::errors_of_communicators;
+using testing::run_communicators;
+using testing::Thrown;
+using testing::thrown;
+
+/// Ranks that are threads, and devices that are as well.
+class DeviceMemory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    devices_.dawdle();
+    device::use(&devices_);
+  }
+  void TearDown() override { device::use(nullptr); }
+
+  Memory allocate(std::size_t count, MemoryKind kind = MemoryKind::device, int device = 0) {
+    return {devices_, {kind, device}, count * sizeof(float)};
+  }
+  void copy(void* to, const void* from, std::size_t bytes) {
+    const auto stream = devices_.make_stream(0);
+    stream->copy(to, from, bytes);
+    stream->synchronize();
+  }
+  /// What each of `ranks` ranks throws in `body`.
+  std::vector<Thrown> errors(int ranks, const testing::CommunicatorBody& body) {
+    std::vector<Thrown> all;
+    for (const auto& error : errors_of_communicators(ranks, body)) all.push_back(thrown(error));
+    return all;
+  }
+
+  testing::HostDevice devices_{2};
+};
+
+Buffer buffer(const Memory& memory) {
+  return {memory.data(), memory.bytes() / sizeof(float), DataType::float32};
+}
+
+TEST_F(DeviceMemory, AllreduceAddsWhatLiesThere) {
+  constexpr std::size_t kChunk = device::Staging::kChunkBytes / sizeof(float);
+  for (const int ranks : {1, 3})
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, 2 * kChunk + 3}) {
+      run_communicators(ranks, [&](Communicator& communicator) {
+        std::vector<float> values(count);
+        std::iota(values.begin(), values.end(), float(communicator.rank()));
+        const Memory input = allocate(count);
+        const Memory output = allocate(count);
+        copy(input.data(), values.data(), input.bytes());
+        communicator.allreduce(buffer(input), buffer(output), ReduceOp::sum);
+
+        std::vector<float> result(count);
+        copy(result.data(), output.data(), output.bytes());
+        const float of_ranks = float(ranks * (ranks - 1)) / 2;
+        for (std::size_t i = 0; i < count; ++i)
+          ASSERT_EQ(result[i], float(ranks) * float(i) + of_ranks) << i;
+      });
+    }
+}
+
+TEST_F(DeviceMemory, AllreduceInPlaceOnAnotherDevice) {
+  run_communicators(2, [&](Communicator& communicator) {
+    const float mine = float(communicator.rank()) + 1;
+    const Memory data = allocate(1, MemoryKind::device, 1);
+    copy(data.data(), &mine, sizeof mine);
+    communicator.allreduce(buffer(data), buffer(data), ReduceOp::avg);
+    float result = 0;
+    copy(&result, data.data(), sizeof result);
+    EXPECT_EQ(result, 1.5F);
+  });
+}
+
+TEST_F(DeviceMemory, PinnedAndManagedMemoryIsTheHosts) {
+  run_communicators(2, [&](Communicator& communicator) {
+    const Memory pinned = allocate(2, MemoryKind::pinned);
+    const Memory managed = allocate(2, MemoryKind::managed);
+    reinterpret_cast<float*>(pinned.data())[1] = 2;
+    communicator.allreduce(buffer(pinned), buffer(managed), ReduceOp::sum);
+    EXPECT_EQ(reinterpret_cast<float*>(managed.data())[1], 4);
+    communicator.broadcast(buffer(managed), 1);
+  });
+}
+
+TEST_F(DeviceMemory, AMixOfKindsIsRefusedOnAllRanks) {
+  const auto errors_there = errors(2, [&](Communicator& communicator) {
+    const Memory there = allocate(4);
+    std::vector<float> here(4);
+    const bool mixed = communicator.rank() == 1;
+    communicator.allreduce(buffer(there), mixed ? Buffer(std::span(here)) : buffer(there),
+                           ReduceOp::sum);
+  });
+  EXPECT_EQ(errors_there[1].code, ErrorCode::usage);
+  EXPECT_TRUE(errors_there[1].mentions(
+      "allreduce: the input of rank 1 is in memory of host device device 0, but its output in host "
+      "memory"))
+      << errors_there[1];
+  EXPECT_TRUE(errors_there[0].mentions("output in host memory")) << errors_there[0];
+}
+
+TEST_F(DeviceMemory, CallsThatDoNotTakeItRefuseIt) {
+  using Call = std::function<void(Communicator&, Buffer)>;
+  const std::vector<std::pair<std::string, Call>> calls{
+      {"broadcast: the input", [](Communicator& c, Buffer b) { c.broadcast(b, 0); }},
+      {"allreduce: the input",
+       [](Communicator& c, Buffer b) { c.iallreduce(b, b, ReduceOp::sum).wait(); }},
+      {"allreduce: the tensor",
+       [](Communicator& c, Buffer b) {
+         c.allreduce(std::span<const Buffer>(&b, 1), ReduceOp::sum);
+       }},
+      {"send: the data", [](Communicator& c, Buffer b) { c.send(b, 1 - c.rank()); }},
+      {"receive: the data", [](Communicator& c, Buffer b) { c.receive(b, 1 - c.rank()); }},
+  };
+  for (const auto& [words, call] : calls)
+    for (const Thrown& error : errors(2, [&, &make = call](Communicator& communicator) {
+           const Memory memory = allocate(4);
+           make(communicator, buffer(memory));
+         })) {
+      EXPECT_EQ(error.code, ErrorCode::usage) << error;
+      EXPECT_TRUE(error.mentions(words)) << error;
+      EXPECT_TRUE(error.mentions("copy it to the host first")) << error;
+    }
+}
+
+TEST_F(DeviceMemory, RanksMustAgreeWhereTheMemoryLies) {
+  for (const Thrown& error : errors(2, [&](Communicator& communicator) {
+         const Memory memory =
+             allocate(4, communicator.rank() == 0 ? MemoryKind::device : MemoryKind::pinned);
+         communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
+       })) {
+    EXPECT_EQ(error.code, ErrorCode::mismatch);
+    EXPECT_TRUE(error.mentions("whether the memory is a device's")) << error;
+    EXPECT_TRUE(error.mentions("from a device's memory")) << error;
+  }
+}
+
+TEST_F(DeviceMemory, ACopyThatFailsLateFailsAllRanks) {
+  for (const int copies : {0, 3}) {  // on the way down, and, of one rank alone, back up
+    const auto all = errors(2, [&](Communicator& communicator) {
+      const Memory memory = allocate(4);
+      communicator.barrier();
+      if (communicator.rank() == 0) devices_.fail_copy(copies);
+      communicator.barrier();
+      communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
+      communicator.barrier();  // who was through already fails here
+    });
+    for (const Thrown& error : all) EXPECT_TRUE(error.mentions("injected")) << error;
+  }
+}
+
+TEST_F(DeviceMemory, NoMemoryForStagingFailsAllRanks) {
+  const auto all = errors(2, [&](Communicator& communicator) {
+    const Memory memory = allocate(4);
+    communicator.barrier();
+    if (communicator.rank() == 0) devices_.fail_allocation(1);
+    communicator.barrier();
+    communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
+  });
+  for (const Thrown& error : all) EXPECT_TRUE(error.mentions("pinned memory")) << error;
+}
+
+}  // namespace
+}  // namespace rondo::engine
