@@ -125,7 +125,7 @@ std::optional<collectives::Begun> Launches::begun_by_another(std::uint64_t seque
 }
 
 bool Launches::wait_in_memory() const {
-  return !empty() && std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
     return slot.first == nullptr || (slot.running && slot.operation->waits_in_memory());
   });
 }

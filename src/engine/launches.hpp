@@ -63,7 +63,7 @@ class Launches {
   /// What another rank has begun here as its operation `sequence`, where this rank has not.
   std::optional<collectives::Begun> begun_by_another(std::uint64_t sequence) const;
 
-  /// Whether all that is running waits in memory.
+  /// Whether all that is pending waits for numbers in the node's memory, and nothing else.
   bool wait_in_memory() const;
 
   void cancel();

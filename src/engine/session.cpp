@@ -230,7 +230,7 @@ std::unique_ptr<Session> Session::split(int color, int key) {
 
 /// Who waits for the node's ranks alone is woken by them.
 void Session::pause(core::Backoff& backoff, bool in_memory) {
-  if (in_memory)
+  if (in_memory && node_ != nullptr)
     backoff.pause_or([this] { node_->arena().sleep(); });
   else
     transport_->pause(backoff);
@@ -247,7 +247,8 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
     if (moved || others == Activity::moving)
       backoff.reset();
     else
-      pause(backoff, work.waits_in_memory() && others == Activity::idle);
+      pause(backoff,
+            work.waits_in_memory() && launches_->wait_in_memory() && others == Activity::idle);
     if (backoff.look_around() || steps % 4096 == 0) {
       look_around();
       look_at(deadline, work.signature());
