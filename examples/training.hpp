@@ -56,7 +56,8 @@ class Training {
     });
     state_.settings = settings_of(options, schedule_, data_fingerprint);
     state_.settings.merge(model_settings);
-    state_.notes = {{"ranks", fmt::to_string(world.size())}};
+    state_.notes = {{"ranks", fmt::to_string(world.size())},
+                    {"bucket-mb", fmt::to_string(options.bucket_mb)}};
     model_.initialise(options.seed);
     reducer_.template add_views<T>(model_.parameters());
     if (options.zero) shard_optimizer();
