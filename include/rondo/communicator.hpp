@@ -37,8 +37,11 @@ struct Call;
 /// afterwards. Two threads on one communicator at once are refused with Error(usage); different
 /// communicators are independent.
 ///
-/// Any failure poisons the communicator: every later call fails. RONDO_ON_FAILURE says whether it
-/// is thrown or ends the job. Under `throw`, memory of unfinished sends must outlive the process.
+/// Any failure poisons the communicator: the operation and every later one fail. Earlier requests
+/// go on, and are done where no rank has failed in them and every rank still steps them (by the
+/// progress thread, or waiting); else they fail at their own deadlines. RONDO_ON_FAILURE says
+/// whether it is thrown or ends the job. Under `throw`, memory of unfinished sends must outlive the
+/// process.
 class Communicator {
  public:
   /// Duplicates `comm`, so that this communicator's messages never meet the caller's. Collective

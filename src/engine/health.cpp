@@ -69,10 +69,10 @@ void Health::receive(const Notice& notice) {
                    fmt::format("rank {} reported: {}", notice.sender, notice.text.data()));
 }
 
-void Health::poison(const Error& error) {
-  if (has_failed_in(first_unfinished())) return;
+void Health::poison(const Error& error, std::uint64_t sequence) {
+  if (has_failed_in(sequence)) return;
   failure_ = error;
-  failure_sequence_ = first_unfinished();
+  failure_sequence_ = sequence;
   Notice notice;
   notice.kind = kFailure + static_cast<std::uint32_t>(error.code());
   notice.sequence = failure_sequence_;

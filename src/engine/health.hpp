@@ -1,9 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,8 +28,6 @@ class Health {
   void enter(std::uint64_t sequence) { sequence_ = first_unfinished_ = sequence; }
   /// It is through with it: whatever fails from now on concerns the next one.
   void leave() { first_unfinished_ = sequence_ + 1; }
-  /// The oldest of its operations that nobody waits for; the largest number if there is none.
-  void pending_since(std::uint64_t sequence) { oldest_pending_ = sequence; }
 
   /// Why the communicator can't be used any more: this rank's own failure or one that a peer
   /// published.
@@ -41,8 +37,13 @@ class Health {
   bool has_failed_in(std::uint64_t sequence) const {
     return failure_ && failure_sequence_ <= sequence;
   }
-  /// Remembers the failure, and tells every peer unless it is they who told us.
-  void poison(const Error& error);
+  /// The first operation that it concerns.
+  std::uint64_t failure_sequence() const { return failure_sequence_; }
+  /// The blocking operation under way, or the next one.
+  std::uint64_t first_unfinished() const { return first_unfinished_; }
+  /// Remembers the failure of operation `sequence`, and tells every peer unless it is they who told
+  /// us.
+  void poison(const Error& error, std::uint64_t sequence);
 
   /// Asks every other rank how far it is, waits up to `patience` for the answers, and says in words
   /// who has arrived in operation `sequence`, who is alive elsewhere and who is silent.
@@ -62,7 +63,6 @@ class Health {
   void receive(const transport::Notice& notice);
   void tell_all(const transport::Notice& notice);
   bool all_answered() const;
-  std::uint64_t first_unfinished() const { return std::min(first_unfinished_, oldest_pending_); }
 
   transport::Transport& transport_;
   std::vector<Peer> peers_;
@@ -70,7 +70,6 @@ class Health {
   std::uint64_t failure_sequence_ = 0;
   std::uint64_t sequence_ = 0;          // of the last operation begun
   std::uint64_t first_unfinished_ = 1;  // this one, or the next
-  std::uint64_t oldest_pending_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// "rank 3", "ranks 0-2, 5": for messages.

@@ -62,11 +62,19 @@ std::uint64_t Launches::oldest() const {
   return oldest;
 }
 
+std::uint64_t Launches::newest() const {
+  std::uint64_t newest = 0;
+  for (const Slot& slot : slots_)
+    if (slot.first != nullptr) newest = std::max(newest, slot.last->sequence);
+  return newest;
+}
+
 bool Launches::step() {
   if (empty() || !settle_memory()) return false;
   bool moved = false;
   for (Slot& slot : slots_) {
     while (slot.first != nullptr) {
+      stepped_ = slot.first->sequence;
       if (!slot.running) {
         if (!tags_are_free(slot.first->sequence, oldest())) {
           slot.first->deadline.start.reset();  // the oldest one's time passes
@@ -130,23 +138,29 @@ bool Launches::wait_in_memory() const {
   });
 }
 
-void Launches::cancel() {
+void Launches::cancel_from(std::uint64_t sequence) {
   for (Slot& slot : slots_) {
-    if (slot.operation) slot.operation->cancel();
+    if (slot.first == nullptr || slot.first->sequence < sequence) continue;
+    slot.operation->cancel();
     slot.running = false;
   }
 }
 
-void Launches::fail(const Error& error) noexcept {
-  for (Slot& slot : slots_)
-    for (Launch* launch = std::exchange(slot.first, nullptr); launch != nullptr;) {
+void Launches::fail_from(std::uint64_t sequence, const Error& error) noexcept {
+  for (Slot& slot : slots_) {
+    Launch** link = &slot.first;
+    slot.last = nullptr;
+    while (*link != nullptr && (*link)->sequence < sequence) {
+      slot.last = *link;
+      link = &slot.last->next;
+    }
+    for (Launch* launch = std::exchange(*link, nullptr); launch != nullptr; --pending_) {
       Launch* next = launch->next;  // its Request may give it back at once
       launch->error = error;
-      launch->over_at = Deadline::Clock::now();
       launch->state.store(Launch::State::failed, std::memory_order_release);
       launch = next;
     }
-  pending_ = 0;
+  }
 }
 
 }  // namespace rondo::engine

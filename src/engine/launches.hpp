@@ -66,9 +66,15 @@ class Launches {
   /// Whether all that is pending waits for numbers in the node's memory, and nothing else.
   bool wait_in_memory() const;
 
-  void cancel();
-  /// All pending ones have failed. They are cancelled.
-  void fail(const Error& error) noexcept;
+  /// Number of the newest pending operation; 0 without one.
+  std::uint64_t newest() const;
+  /// The one that the latest step was of.
+  std::uint64_t stepped() const { return stepped_; }
+
+  /// Those from operation `sequence` on.
+  void cancel_from(std::uint64_t sequence);
+  /// Those have failed, and are cancelled. The earlier ones go on.
+  void fail_from(std::uint64_t sequence, const Error& error) noexcept;
 
  private:
   struct Slot {
@@ -92,6 +98,7 @@ class Launches {
   const collectives::TuningTable* tuning_ = nullptr;
   std::array<Slot, kSlots> slots_;
   std::uint64_t added_ = 0;
+  std::uint64_t stepped_ = kNone;
   std::atomic<int> pending_ = 0;
   Memory memory_ = Memory::none;
 };

@@ -282,12 +282,12 @@ void Session::look_at(Deadline& deadline, const collectives::Signature& signatur
                         std::chrono::duration<double>(deadline.timeout).count()));
 }
 
-void Session::poison(const Error& error) {
+void Session::poison(const Error& error, std::uint64_t sequence) {
   operation_->cancel();
   message_->cancel();
-  launches_->cancel();
-  health_.poison(error);
-  launches_->fail(error);
+  launches_->cancel_from(sequence);
+  health_.poison(error, sequence);
+  launches_->fail_from(sequence, error);
 }
 
 void Session::abort_after(const Error& error) {
@@ -298,7 +298,7 @@ void Session::abort_after(const Error& error) {
 }
 
 void Session::fail(const Error& error) {
-  poison(error);
+  poison(error, std::exchange(fault_, {}).value_or(health_.first_unfinished()));
   abort_after(error);
   throw Error(error);
 }

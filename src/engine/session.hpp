@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -123,6 +124,7 @@ class Session {
   void pause(core::Backoff& backoff, bool in_memory);
   /// Reads notices, and looks at what is pending.
   void look_around();
+  void look_at_launches();
   /// Throws if that operation can't be done any more.
   void look_at(Deadline& deadline, const collectives::Signature& signature);
   void look_for_other_kind(const collectives::Signature& signature) const;
@@ -144,8 +146,8 @@ class Session {
   void finish_pending(Done done, Deadline::Clock::time_point until,
                       std::string_view why_not_later) noexcept;
   void give_up(const std::exception& error);
-  /// Cancels what is pending and tells the other ranks why.
-  void poison(const Error& error);
+  /// Cancels operation `sequence` and all later ones, and tells the other ranks why.
+  void poison(const Error& error, std::uint64_t sequence);
   /// Ends the job if failures do so here.
   void abort_after(const Error& error);
   [[noreturn]] void fail(const Error& error);
@@ -168,6 +170,7 @@ class Session {
   std::vector<std::byte> packed_;
   std::unique_ptr<device::Staging> staging_;  // made when first needed
   std::uint64_t sequence_ = 0;
+  std::optional<std::uint64_t> fault_;  // the pending operation that an error under way is of
   std::string_view last_algorithm_;
   SessionLock lock_;
   bool watched_ = false;  // by the progress thread

@@ -45,7 +45,6 @@ Launch& Session::launch(const Call& call, const Options& options) {
     launches_->add(launch);
     if (!watched_) let_others_step_this();
     health_.leave();
-    health_.pending_since(launches_->oldest());
     try_step_launches();
     return launch;
   });
@@ -64,9 +63,12 @@ Activity Session::step_others() const {
 }
 
 bool Session::step_launches() {
-  if (launches_->empty() || !launches_->step()) return false;
-  health_.pending_since(launches_->oldest());
-  return true;
+  try {
+    return !launches_->empty() && launches_->step();
+  } catch (const std::exception&) {
+    fault_ = launches_->stepped();
+    throw;
+  }
 }
 
 /// Waits until the next blocking operation may have its tags.
@@ -93,11 +95,11 @@ bool Session::drive(Done done, Clock::time_point until) {
 bool Session::wait(Launch& launch, Clock::time_point until) {
   if (!launch.is_over()) {
     const Hold hold(*this);
-    try {
-      if (!drive([&] { return launch.is_over(); }, until)) return false;
-    } catch (const std::exception& error) {
-      give_up(error);
-    }
+    while (!launch.is_over()) try {
+        if (!drive([&] { return launch.is_over(); }, until)) return false;
+      } catch (const std::exception& error) {
+        give_up(error);  // of this one, or of another
+      }
   }
   last_algorithm_ = launch.algorithm;
   return true;
@@ -130,7 +132,7 @@ void Session::give_up(const std::exception& error) {
       known != nullptr ? *known
                        : Error(ErrorCode::system, fmt::format("{} in a request on {} ranks",
                                                               error.what(), transport_->size()));
-  poison(reason);
+  poison(reason, std::exchange(fault_, {}).value_or(launches_->oldest()));
   abort_after(reason);
 }
 
@@ -158,15 +160,16 @@ template <class Done>
 void Session::finish_pending(Done done, Clock::time_point until,
                              std::string_view why_not_later) noexcept {
   const Hold hold(*this, SessionLock::Patience::endless);
-  try {
-    if (drive(done, until)) return;
-    poison(Error(ErrorCode::usage,
-                 fmt::format("{} while {} requests of rank {} were pending, which the other ranks "
-                             "had not joined",
-                             why_not_later, launches_->pending(), transport_->rank())));
-  } catch (const std::exception& error) {
-    give_up(error);
-  }
+  while (!done()) try {
+      if (drive(done, until)) return;
+      poison(Error(ErrorCode::usage,
+                   fmt::format("{} while {} requests of rank {} were pending, which the other "
+                               "ranks had not joined",
+                               why_not_later, launches_->pending(), transport_->rank())),
+             launches_->oldest());
+    } catch (const std::exception& error) {
+      give_up(error);
+    }
 }
 
 Activity Session::advance_if_free(bool also_if_idle) noexcept {
@@ -190,10 +193,19 @@ void Session::try_pump() noexcept {
 
 void Session::look_around() {
   health_.pump();
-  if (launches_->empty()) return;
-  if (health_.has_failed_in(launches_->oldest())) throw Error(*health_.failure());
-  launches_->for_each_first(
-      [&](Launch& launch) { look_at(launch.deadline, launches_->signature_of(launch)); });
+  if (!launches_->empty()) look_at_launches();
+}
+
+void Session::look_at_launches() {
+  if (health_.has_failed_in(launches_->newest())) {
+    fault_ = health_.failure_sequence();
+    throw Error(*health_.failure());
+  }
+  launches_->for_each_first([&](Launch& launch) {
+    fault_ = launch.sequence;
+    look_at(launch.deadline, launches_->signature_of(launch));
+    fault_.reset();
+  });
 }
 
 /// Ranks of a node that wait in different slots would never meet.
