@@ -13,8 +13,8 @@ namespace rondo::testing {
 /// Devices made of threads and of memory that faults when the host touches it: what runs on a GPU
 /// runs here as well, without one. A stream is a thread that does its work in order.
 ///
-/// Work can be made to fail, and to take its time: a stream then sleeps up to 0.3 ms before each
-/// piece of work, so that what isn't ordered shows.
+/// Work can be made to fail, and to take its time: a stream then sleeps before each piece of
+/// work, every other one longer, so that what isn't ordered shows.
 class HostDevice : public device::Runtime {
  public:
   explicit HostDevice(int devices = 1) : devices_(devices) {}

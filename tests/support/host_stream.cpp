@@ -1,5 +1,6 @@
 #include "support/host_stream.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -7,6 +8,10 @@
 #include "core/log.hpp"
 
 namespace rondo::testing {
+
+namespace {
+std::atomic<unsigned> made = 0;  // every other stream is slow, so that it falls behind
+}
 
 void HostEvent::State::wait_for(std::uint64_t mark) {
   std::unique_lock lock(mutex);
@@ -30,7 +35,9 @@ void HostEvent::synchronize() {
 }
 
 HostStream::HostStream(HostDevice& device)
-    : device_(device), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    : device_(device),
+      most_microseconds_(made++ % 2 == 0 ? 30 : 500),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 HostStream::~HostStream() {
   try {
@@ -122,7 +129,8 @@ void HostStream::run(const std::stop_token& stop) {
 }
 
 void HostStream::run_one(const Work& work) {
-  if (device_.dawdles_) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
+  if (device_.dawdles_)
+    std::this_thread::sleep_for(std::chrono::microseconds(random_() % most_microseconds_));
   try {
     work.body();
   } catch (const Error& error) {

@@ -67,6 +67,7 @@ class HostStream : public device::Stream {
   std::deque<Work> queue_;  // the first is under way
   std::optional<Error> failure_;
   std::minstd_rand random_;
+  unsigned most_microseconds_;  // that it dawdles
   std::jthread thread_;
 };
 
