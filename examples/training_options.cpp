@@ -96,6 +96,7 @@ void add_running_options(CLI::App& app, TrainingOptions& options) {
       ->capture_default_str();
   app.add_option("--resume", options.resume, "folder whose newest checkpoint to go on from");
   app.add_option("--metrics", options.metrics, "file for one line of JSON an epoch");
+  app.add_option("--trace", options.trace, "file to see in Perfetto how steps went (RONDO_TRACE)");
 }
 
 }  // namespace

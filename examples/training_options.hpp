@@ -44,6 +44,7 @@ struct TrainingOptions {
   std::size_t keep = 3;
   std::string resume;
   std::string metrics;
+  std::string trace;
 };
 
 /// Adds the options to a command line; those that are set already are the defaults.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -144,9 +143,6 @@ constexpr std::array kVariables{
     variable<&Settings::on_failure>("RONDO_ON_FAILURE", "abort or throw", kShared),
 };
 
-// Settings that are understood, but whose feature this version doesn't have.
-constexpr std::array<std::string_view, 1> kNotYetEffective{"RONDO_TRACE"};
-
 const Variable* find(std::string_view name) {
   const auto found = std::find_if(kVariables.begin(), kVariables.end(),
                                   [&](const Variable& v) { return v.name == name; });
@@ -214,18 +210,7 @@ Settings Settings::from_environment() {
   return settings;
 }
 
-void Settings::put_in_force() const {
-  set_log_level(log);
-  static std::atomic<bool> said = false;
-  if (said.exchange(true)) return;
-  const Settings defaults;
-  for (const std::string_view name : kNotYetEffective) {
-    const Variable& variable = *find(name);
-    if (variable.get(*this) != variable.get(defaults))
-      core::log(LogLevel::warning,
-                fmt::format("{} is set, but does nothing in this version", name));
-  }
-}
+void Settings::put_in_force() const { set_log_level(log); }
 
 std::string Settings::encode() const {
   std::string text;

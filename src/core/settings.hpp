@@ -31,8 +31,7 @@ struct Settings {
   /// nearest known name) or a value out of range (with what is allowed).
   static Settings from_environment();
 
-  /// Sets the log level of this process, and says once per process which of these settings do
-  /// nothing in this version.
+  /// Sets the log level of this process.
   void put_in_force() const;
 
   /// One line of text that holds every setting which must be alike on all ranks (rank 0's are the

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "core/log.hpp"
+#include "core/trace.hpp"
 #include "engine/tags.hpp"
 
 namespace rondo::engine {
@@ -97,6 +98,7 @@ bool Launches::step() {
 void Launches::begin(Slot& slot) {
   Launch& launch = *slot.first;
   slot.running = true;
+  if (core::tracing()) slot.began = Deadline::Clock::now();
   slot.operation->start(launch.call, launch.terms, launch.sequence, programs_);
 }
 
@@ -105,10 +107,21 @@ void Launches::end(Slot& slot) {
   launch.algorithm = slot.operation->algorithm();
   launch.over_at = Deadline::Clock::now();
   slot.running = false;
+  if (core::tracing()) trace(slot);
   slot.first = launch.next;  // its Request may give it back at once
   if (slot.first != nullptr) slot.first->deadline.start.reset();  // it begins to wait now
   --pending_;
   launch.state.store(Launch::State::done, std::memory_order_release);
+}
+
+void Launches::trace(const Slot& slot) const {
+  static_assert(kSlots == 2);
+  const Launch& launch = *slot.first;
+  core::trace({.name = name_of(launch.call.collective),
+               .track = &slot == slots_.data() ? core::Track::pending_0 : core::Track::pending_1,
+               .start = slot.began,
+               .end = launch.over_at,
+               .bytes = std::max(launch.call.input.bytes(), launch.call.output.bytes())});
 }
 
 collectives::Signature Launches::signature_of(const Launch& launch) const {

@@ -82,7 +82,8 @@ class Launches {
     std::unique_ptr<Node> node;
     Launch* first = nullptr;
     Launch* last = nullptr;
-    bool running = false;  // the first one
+    bool running = false;                 // the first one
+    Deadline::Clock::time_point began{};  // the first one; while there is a trace
   };
   enum class Memory : std::uint8_t { none, claimed, settled };
 
@@ -91,6 +92,7 @@ class Launches {
   bool settle_memory();
   void begin(Slot& slot);
   void end(Slot& slot);
+  void trace(const Slot& slot) const;
 
   transport::Transport& transport_;
   ProgramCache& programs_;

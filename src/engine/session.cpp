@@ -13,6 +13,7 @@
 #include "core/backoff.hpp"
 #include "core/digest.hpp"
 #include "core/log.hpp"
+#include "core/trace.hpp"
 #include "device/in_use.hpp"
 #include "device/staging.hpp"
 #include "engine/progress_thread.hpp"
@@ -107,8 +108,15 @@ void Session::run_held(const Call& call, const Options& options) {
   health_.enter(++sequence_);
   if (!launches_->empty()) make_room();
   const Terms terms = terms_of(options);
+  const auto began = core::tracing() ? Clock::now() : Clock::time_point{};
   operation_->start(call, terms, sequence_, programs_);
   finish(*operation_, terms.timeout);
+  if (core::tracing())
+    core::trace({.name = name_of(call.collective),
+                 .track = core::Track::blocking,
+                 .start = began,
+                 .end = Clock::now(),
+                 .bytes = std::max(call.input.bytes(), call.output.bytes())});
   last_algorithm_ = operation_->algorithm();
   health_.leave();
 }

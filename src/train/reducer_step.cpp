@@ -7,6 +7,7 @@
 #include <rondo/communicator.hpp>
 
 #include "core/log.hpp"
+#include "core/trace.hpp"
 #include "train/all_finite.hpp"
 #include "train/reducer_parts.hpp"
 
@@ -17,11 +18,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Adds the time from its construction to its destruction to `total`, in seconds.
+constexpr auto kWorthATrace = std::chrono::microseconds(1);
+
+/// Adds the time from its construction to its destruction to `total`, in seconds, and to the
+/// trace.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total) {}
-  ~Stopwatch() { total_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  ~Stopwatch() {
+    const Clock::time_point end = Clock::now();
+    total_ += std::chrono::duration<double>(end - start_).count();
+    if (end - start_ > kWorthATrace) core::trace({.name = "waiting", .start = start_, .end = end});
+  }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
@@ -222,6 +230,7 @@ std::uint64_t GradientReducer::finish() {
   for (const Entry& entry : entries_) copy(entry.in_bucket(), entry.gradient());
   current_.communication = current_.buckets > 0 ? covered(current_.bucket_times) : 0;
   stats_ = current_;
+  core::trace({.name = "step", .start = began_, .end = Clock::now(), .bytes = current_.bytes});
   return *total_samples_;
 }
 

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <optional>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,7 @@
 #include "transport/launcher.hpp"
 #include "transport/mpi_check.hpp"
 #include "transport/mpi_info.hpp"
+#include "transport/mpi_trace.hpp"
 
 namespace rondo {
 
@@ -26,6 +29,9 @@ bool inside_run_main = false;  // it reports what is thrown, and then aborts
 
 /// Where the ranks of an Environment that owns MPI meet before MPI_Finalize.
 MPI_Comm farewell = MPI_COMM_NULL;
+
+/// Of an Environment that owns MPI.
+std::optional<transport::MpiTrace> trace;
 
 /// True if this call initialised MPI.
 bool initialize_mpi(int* argc, char*** argv) {
@@ -73,23 +79,39 @@ void announce() {
                           transport::mpi_thread_level()));
 }
 
+[[noreturn]] void report_and_abort(const char* what) {
+  core::log(core::LogLevel::error, what);
+  transport::abort_job(1);
+}
+
+void start_trace(bool owns_mpi, const std::string& path) {
+  if (!owns_mpi) {
+    if (!path.empty() && !trace)
+      core::log(core::LogLevel::warning,
+                "RONDO_TRACE does nothing, since MPI was initialised before rondo::Environment");
+    return;
+  }
+  try {
+    trace.emplace(farewell, path);
+  } catch (const std::exception& error) {
+    report_and_abort(fmt::format("RONDO_TRACE: {}", error.what()).c_str());
+  }
+}
+
 /// Returns whether this call initialised MPI; undoes it when something else is wrong.
 bool start(int* argc, char*** argv) {
-  core::set_log_level(core::Settings::from_environment().log);
+  const auto settings = core::Settings::from_environment();
+  core::set_log_level(settings.log);
   const bool owns_mpi = initialize_mpi(argc, argv);
   try {
     check_launcher();
     announce();
+    start_trace(owns_mpi, settings.trace);
   } catch (...) {
     if (owns_mpi) MPI_Finalize();
     throw;
   }
   return owns_mpi;
-}
-
-[[noreturn]] void report_and_abort(const char* what) {
-  core::log(core::LogLevel::error, what);
-  transport::abort_job(1);
 }
 
 /// MPI_Finalize has no deadline, and Open MPI's launcher may hang when the job is aborted while
@@ -99,10 +121,15 @@ void meet_and_finalize() {
   const auto timeout = core::Settings::from_environment().timeout + std::chrono::seconds(5);
   MPI_Request request = MPI_REQUEST_NULL;
   check(MPI_Ibarrier(farewell, &request), "MPI_Ibarrier");
-  if (!transport::complete_by(request, std::chrono::steady_clock::now() + timeout))
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  if (!transport::complete_by(request, deadline))
     report_and_abort(
         "this rank has finished, but not all others have by the deadline: one of them "
         "is stuck or stopped (raise RONDO_TIMEOUT if it only needs longer)");
+  if (!trace->write(deadline))
+    report_and_abort(
+        "the ranks' traces were not gathered by the deadline: one of them has stopped");
+  trace.reset();
   check(MPI_Comm_free(&farewell), "MPI_Comm_free");
   check(MPI_Finalize(), "MPI_Finalize");
 }

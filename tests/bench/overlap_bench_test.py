@@ -5,6 +5,7 @@ usage: overlap_bench_test.py PROGRAM FAULTY_MPI LAUNCHER...
 where LAUNCHER starts a job when "-n N PROGRAM" is added to it."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -56,6 +57,36 @@ class OverlapBench(unittest.TestCase):
         self.assertEqual(wrong["rondo"], 0)
         # With backward and without, in each of three samples and the warm-up: one element for each call.
         self.assertEqual((wrong["each"], wrong["all"]), (5 * 2 * 4, 2 * 4))
+
+    def trace_of(self, *arguments):
+        os.environ["RONDO_TRACE"] = str(self.path)
+        self.addCleanup(os.environ.pop, "RONDO_TRACE")
+        return self.run_bench(*SMALL[:-2], "--steps", "1", "--compute-ms", "5", *arguments)
+
+    def test_a_trace_shows_all_ranks_by_one_clock(self):
+        result = self.trace_of("--impl", "rondo")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        events = json.loads(self.path.read_text())["traceEvents"]
+        steps = {rank: [e for e in events if e["name"] == "step" and e["pid"] == rank] for rank in (0, 1)}
+        self.assertEqual(len(steps[0]), len(steps[1]))
+        self.assertEqual(len(steps[0]), 4)  # with backward and without, in the warm-up and the sample
+        for one, other in zip(steps[0], steps[1]):  # a step of one can't end before the other's begins
+            self.assertGreater(one["ts"] + one["dur"], other["ts"])
+            self.assertGreater(other["ts"] + other["dur"], one["ts"])
+        for rank in (0, 1):
+            sums = [e for e in events if e["name"] == "allreduce" and e["pid"] == rank and e["tid"] >= 2]
+            self.assertIn(65536, {e["args"]["bytes"] for e in sums})
+            self.assertTrue(all(e["dur"] > 0 for e in sums))
+            for wait in (e for e in events if e["name"] == "waiting" and e["pid"] == rank):
+                self.assertTrue(any(s["ts"] <= wait["ts"] and wait["ts"] + wait["dur"] <= s["ts"] + s["dur"] + 1
+                                    for s in steps[rank]), wait)
+
+    def test_a_trace_that_cannot_be_written_is_said_at_the_start(self):
+        self.path = pathlib.Path("/nowhere/trace.json")
+        result = self.trace_of()
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.stderr.count("/nowhere/trace.json"), 1, result.stderr)
+        self.assertNotIn("samples", result.stdout)
 
     def test_bad_usage_is_refused_with_a_reason(self):
         for word, *arguments in [

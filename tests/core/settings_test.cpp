@@ -170,13 +170,8 @@ TEST(Settings, DecodeRefusesTextOfAnotherVersion) {
   }
 }
 
-TEST(Settings, PutInForceSetsTheLevelAndWarnsOnceOfWhatDoesNothingYet) {
-  const Settings settings = unlike_the_defaults();
-  CaptureStderr();
-  settings.put_in_force();
-  settings.put_in_force();
-  EXPECT_EQ(GetCapturedStderr(),
-            "rondo warning: RONDO_TRACE is set, but does nothing in this version\n");
+TEST(Settings, PutInForceSetsTheLevel) {
+  unlike_the_defaults().put_in_force();
   EXPECT_EQ(log_level(), LogLevel::debug);
   Settings{}.put_in_force();
   EXPECT_EQ(log_level(), LogLevel::warning);
