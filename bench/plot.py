@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Draws the results of allreduce_bench: latency and bus bandwidth over the size of the message.
+"""Draws the results of allreduce_bench, latency and bus bandwidth over the size of the message, or a
+step of a training that RONDO_TRACE recorded.
 
     bench/plot.py FILE.json [FILE.json …] [--output PREFIX] [--title TEXT]
+    bench/plot.py TRACE.json [--step N] [--output PREFIX] [--title TEXT]
 
 Writes PREFIX.png and PREFIX.svg (default: the first file's name without .json). Files of several
 runs become one picture: the same implementation in two files is told apart by the file's name. Rows
 of another collective, type, operation or number of ranks get a picture each, PREFIX-WHAT.png.
+
+Of a trace it draws step N, from 0 (default: one in the middle): when each rank computed, when it
+stood still, and when gradients were on their way.
 
 Needs Debian's python3-matplotlib.
 """
@@ -14,24 +19,14 @@ import argparse
 import pathlib
 import sys
 
-try:
-    import matplotlib
-    matplotlib.use("Agg")
-    from matplotlib import pyplot, ticker
-except ImportError:
-    sys.exit("plot.py: matplotlib is missing; install python3-matplotlib")
+from figures import COLORS, pyplot, save, ticker
+from result_files import BadFile, GROUP, load, mpi_name, read, size_text
+import timeline
 
-from result_files import BadFile, GROUP, load, mpi_name, size_text
-
-# Okabe and Ito's palette (2008), which colour-blind people can tell apart; markers differ besides.
-COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D1F", "#555555"]
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<"]
 NAMES = {"rondo": "Rondo", "plan": "Rondo without agreement",
          "rondo-shared": "Rondo, shared buffers", "gloo": "Gloo", "limit": "memory limit"}
 COLLECTIVES = {"allreduce": "all-reduce", "reduce_scatter": "reduce-scatter", "allgather": "all-gather"}
-STYLE = {"font.size": 8, "font.family": "sans-serif", "axes.titlesize": 9, "axes.linewidth": 0.6,
-         "axes.spines.top": False, "axes.spines.right": False, "grid.linewidth": 0.4, "grid.color": "#dddddd",
-         "lines.linewidth": 1.3, "lines.markersize": 3.5, "svg.hashsalt": "rondo", "legend.frameon": False}
 
 
 def label(impl, meta):
@@ -133,13 +128,6 @@ def draw(group, curves, metas, title):
     return figure
 
 
-def save(figure, prefix):
-    for suffix, options in ((".png", {"dpi": 200}), (".svg", {"metadata": {"Date": None}})):
-        path = prefix.with_name(prefix.name + suffix)
-        figure.savefig(path, **options)
-        print(path)
-
-
 def prefix_of(prefix, group, several):
     if not several:
         return prefix
@@ -148,28 +136,55 @@ def prefix_of(prefix, group, several):
     return prefix.with_name("-".join([prefix.name, *words]))
 
 
+def draw_results(paths, prefix, title):
+    files = []
+    for path in paths:
+        try:
+            files.append((path, *load(path)))
+        except BadFile as error:
+            raise BadFile(f"{path}: {error}") from error
+    groups = curves_of(files)
+    if not groups:
+        raise BadFile("no row has a size to draw over")
+    for group, curves in groups.items():
+        figure = draw(group, curves, [meta for _, meta, _ in files], title)
+        save(figure, prefix_of(prefix, group, len(groups) > 1))
+
+
+def draw_trace(path, step, prefix, title):
+    try:
+        save(timeline.draw_step(read(path), step, title), prefix)
+    except BadFile as error:
+        raise BadFile(f"{path}: {error}") from error
+
+
+def is_trace(path):
+    try:
+        document = read(path)
+    except BadFile:
+        return False  # which is told when it is loaded
+    return isinstance(document, dict) and isinstance(document.get("traceEvents"), list)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE.json")
     parser.add_argument("--output", type=pathlib.Path, metavar="PREFIX")
-    parser.add_argument("--title", default="", help="a line of the caption")
+    parser.add_argument("--title", default="", help="a line of the caption, or the title of a step")
+    parser.add_argument("--step", type=int, metavar="N", help="of a trace")
     options = parser.parse_args()
-    files = []
-    for path in options.files:
-        try:
-            files.append((path, *load(path)))
-        except BadFile as error:
-            sys.exit(f"plot.py: {path}: {error}")
-    groups = curves_of(files)
-    if not groups:
-        sys.exit("plot.py: no row has a size to draw over")
-    pyplot.rcParams.update(STYLE)
     prefix = options.output or options.files[0].with_suffix("")
     try:
-        for group, curves in groups.items():
-            figure = draw(group, curves, [meta for _, meta, _ in files], options.title)
-            save(figure, prefix_of(prefix, group, len(groups) > 1))
-            pyplot.close(figure)
+        if is_trace(options.files[0]):
+            if len(options.files) > 1:
+                parser.error("a trace is drawn alone")
+            draw_trace(options.files[0], options.step, prefix, options.title)
+        elif options.step is not None:
+            parser.error(f"--step: {options.files[0]} is no trace")
+        else:
+            draw_results(options.files, prefix, options.title)
+    except BadFile as error:
+        sys.exit(f"plot.py: {error}")
     except OSError as error:
         sys.exit(f"plot.py: cannot write {error.filename}: {error.strerror}")
 

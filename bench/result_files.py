@@ -24,14 +24,19 @@ def check_row(row):
         raise BadFile("a row has no valid \"time_us\": {\"p50\"}")
 
 
-def load(path):
-    """The meta object and the rows of a file that allreduce_bench wrote."""
+def read(path):
+    """What a file of JSON holds."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadFile(error.strerror) from error
     except ValueError as error:
         raise BadFile(f"this is no JSON: {error}") from error
+
+
+def load(path):
+    """The meta object and the rows of a file that allreduce_bench wrote."""
+    document = read(path)
     if not isinstance(document, dict) or not isinstance(document.get("meta"), dict) or \
             not isinstance(document.get("rows"), list):
         raise BadFile("allreduce_bench --json writes {\"meta\": {…}, \"rows\": […]}, and this is something else")

@@ -98,9 +98,8 @@ class Training {
   std::string communication() const {
     const double ms_a_step = 1e3 / static_cast<double>(steps_);
     return fmt::format(
-        "gradients travelled for {:.3f} ms a step; computing stood still for {:.3f} of them: "
-        "overlap "
-        "{:.0f}%",
+        "in a step gradients travelled for {:.3f} ms, and computing stood still for {:.3f} ms: "
+        "overlap {:.0f}%",
         times_.communication * ms_a_step, times_.exposed * ms_a_step, 100 * times_.overlap());
   }
 

@@ -74,6 +74,40 @@ class Plot(unittest.TestCase):
         self.assertEqual(len(self.drawn()), 4)
         self.assertIn("here-allreduce-bfloat16-sum-2x1.png", self.drawn())
 
+    def trace(self, steps):
+        """Two ranks whose steps take 10 ms, of which they wait 2, while gradients travel for 6."""
+        def event(rank, track, name, start, length, size=0):
+            return {"ph": "X", "pid": rank, "tid": track, "name": name, "ts": start, "dur": length,
+                    "args": {"bytes": size}}
+        events = [{"ph": "M", "pid": 0, "tid": 0, "name": "process_name", "args": {"name": "rank 0"}}]
+        for rank in (0, 1):
+            for step in range(steps):
+                begin = 20000 * step
+                events += [event(rank, 2, "allreduce", begin, 500, 8),
+                           event(rank, 2, "allreduce", begin + 1000, 4000, 4096),
+                           event(rank, 3, "allreduce", begin + 4000, 3000, 4096),
+                           event(rank, 0, "waiting", begin + 5000, 2000),
+                           event(rank, 0, "step", begin, 10000, 8192)]
+        return {"traceEvents": events}
+
+    def test_draws_a_step_of_a_trace(self):
+        self.assertEqual(self.plot(self.write("trace.json", self.trace(3))), "")
+        self.assertEqual(self.drawn(), ["trace.png", "trace.svg"])
+        svg = (self.folder / "trace.svg").read_text()
+        self.assertTrue("step 1" in svg and "rank 0" in svg and "rank 1" in svg)
+        self.assertEqual(svg.count("10.00 ms, gradients travelled for 6.00, exposed 2.00"), 2)
+
+    def test_refuses_steps_that_are_not_there(self):
+        path = self.write("trace.json", self.trace(2))
+        self.assertIn("the trace has steps 0 to 1", self.plot(path, "--step", "2"))
+        self.assertIn("no training step", self.plot(self.write("none.json", self.trace(0))))
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.plot(self.write("here.json", {"meta": META, "rows": self.rows}), "--step", "2")
+            self.plot(path, path)
+        self.assertIn("is no trace", said.getvalue())
+        self.assertIn("a trace is drawn alone", said.getvalue())
+        self.assertEqual(self.drawn(), [])
+
     def test_refuses_what_it_cannot_draw(self):
         no_time = copy.deepcopy(self.rows)
         del no_time[1]["time_us"]["p50"]
