@@ -14,18 +14,13 @@
 
 #include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
+#include "train/gradient_of.hpp"
 
 namespace rondo::train {
 namespace {
 
 using rondo::testing::expect_error;
 using rondo::testing::run_communicators;
-
-template <class T>
-std::span<T> gradient_of(GradientReducer& reducer, std::size_t i) {
-  const Buffer gradient = reducer.gradient(i);
-  return {static_cast<T*>(gradient.data), gradient.count};
-}
 
 /// Rank r's micro-batch m has samples[r][m] samples, each with gradient 10·r + m. Expects the mean
 /// over all of them, of a view and of memory of the caller's.

@@ -24,18 +24,13 @@
 #include "support/counting_transport.hpp"
 #include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
+#include "train/gradient_of.hpp"
 
 namespace rondo::train {
 namespace {
 
 using rondo::testing::expect_error;
 using rondo::testing::run_communicators;
-
-template <class T>
-std::span<T> gradient_of(GradientReducer& reducer, std::size_t i) {
-  const Buffer gradient = reducer.gradient(i);
-  return {static_cast<T*>(gradient.data), gradient.count};
-}
 
 ReducerOptions small_buckets(std::string_view compression) {
   return {.bucket_bytes = 4000,

@@ -13,6 +13,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
+#include "train/gradient_of.hpp"
 
 namespace rondo::train {
 namespace {
@@ -23,12 +24,6 @@ using rondo::testing::run_communicators;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-template <class T>
-std::span<T> gradient_of(GradientReducer& reducer, std::size_t i) {
-  const Buffer gradient = reducer.gradient(i);
-  return {static_cast<T*>(gradient.data), gradient.count};
-}
 
 /// A step of one sample a rank in which parameter i's gradient is values[i] in every element.
 void step(GradientReducer& reducer, const std::vector<float>& values) {

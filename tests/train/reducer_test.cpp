@@ -10,6 +10,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/thread_communicators.hpp"
+#include "train/gradient_of.hpp"
 
 namespace rondo::train {
 namespace {
@@ -17,12 +18,6 @@ namespace {
 using rondo::testing::errors_of_communicators;
 using rondo::testing::expect_error;
 using rondo::testing::run_communicators;
-
-template <class T>
-std::span<T> gradient_of(GradientReducer& reducer, std::size_t i) {
-  const Buffer gradient = reducer.gradient(i);
-  return {static_cast<T*>(gradient.data), gradient.count};
-}
 
 /// Sample s has the gradient s + 1 + element: integers, so that sums are exact.
 double gradient_of_sample(std::size_t sample, std::size_t element) {
