@@ -63,6 +63,8 @@ class Training {
     if (options.zero) shard_optimizer();
     state_.arrays = arrays();
     state_.shards = shards();
+    if (!options.checkpoint.empty())
+      rondo::train::check_unused(world, options.checkpoint, options.resume);
     if (options.resume.empty())
       rondo::train::broadcast_parameters(world, state_.arrays);
     else

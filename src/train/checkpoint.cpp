@@ -4,8 +4,10 @@
 #include <bit>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
@@ -89,6 +91,20 @@ void Checkpointer::save(const Position& position, const TrainingState& state) {
 
 void Checkpointer::finish() {
   agree(communicator_, [&] { wait(); });
+}
+
+void check_unused(Communicator& communicator, const std::string& folder,
+                  const std::string& resumed) {
+  agree(communicator, [&] {
+    std::error_code absent;
+    if (communicator.rank() != 0 || !std::filesystem::is_directory(folder, absent)) return;
+    if (std::filesystem::equivalent(folder, resumed, absent)) return;
+    if (CheckpointFolder(folder).numbers().empty()) return;
+    throw Error(ErrorCode::usage,
+                fmt::format("'{}' holds checkpoints of another training; resume it, or save to "
+                            "another folder",
+                            folder));
+  });
 }
 
 // ── Loading

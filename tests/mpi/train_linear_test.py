@@ -245,6 +245,7 @@ class BadInput(TrainLinear):
         self.refuse_data("no feature", "x,y\n1,2\n1,3\n1,4\n")
 
     def test_data_that_differ_between_ranks(self):
+        self.refuse("saved' holds checkpoints of another training", *self.small("--checkpoint", checkpoint))
         other = self.write("other.csv", "\n".join(rows(203, seed=2)))
         first, second = ([PROGRAM, "--target", "y", "--data", data] for data in (self.data, other))
         command = LAUNCHER + ["-n", "1", *first, ":", "-n", "2", *second]
@@ -285,7 +286,7 @@ class Resume(TrainLinear):
     """A resumed run is the one that was not interrupted, bit for bit."""
 
     def compare(self, ranks, stop, *options):
-        whole, parts = self.path("whole"), self.path("parts")
+        whole, parts = (self.path(f"{name}-{len(os.listdir(self.folder))}") for name in ("whole", "parts"))
         uninterrupted = self.metrics(ranks, "--checkpoint", whole, *options)
         self.metrics(ranks, "--checkpoint", parts, "--max-steps", stop, *options)
         self.assertNotEqual(newest(parts), newest(whole))

@@ -317,6 +317,20 @@ TEST_F(Checkpoints, ThatCannotBeWrittenAnywhereFailAtOnce) {
   }
 }
 
+TEST_F(Checkpoints, OfAnotherTrainingAreNotReplaced) {
+  const auto check = [&](const std::string& resumed) {
+    return errors_of_communicators(
+        2, [&](Communicator& communicator) { check_unused(communicator, path_, resumed); });
+  };
+  for (const std::exception_ptr& error : check("")) EXPECT_EQ(error, nullptr) << "no folder";
+  save({10});
+  for (const std::string& resumed : {std::string(), folder_.path("absent")})
+    for (const std::exception_ptr& error : check(resumed))
+      expect_error(ErrorCode::usage, {path_, "another training", "another folder"},
+                   [&] { std::rethrow_exception(error); });
+  for (const std::exception_ptr& error : check(path_ + "/.")) EXPECT_EQ(error, nullptr);
+}
+
 TEST_F(Checkpoints, SweepWhatAKilledSaveLeft) {
   save({10});
   write("checkpoint-2.safetensors", "no manifest");

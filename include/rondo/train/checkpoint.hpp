@@ -71,6 +71,12 @@ class Checkpointer {
   std::future<void> saving_;         // rank 0; empty: nothing is under way
 };
 
+/// Throws SharedError(usage) if rank 0 finds checkpoints in `folder`, since a new training's would
+/// take their places one by one; but not if it is the folder that the training was resumed from
+/// (empty: none). Collective.
+void check_unused(Communicator& communicator, const std::string& folder,
+                  const std::string& resumed = {});
+
 /// Fills the arrays of `state` on every rank from the newest checkpoint that rank 0 finds in
 /// `folder`, and returns its position. A damaged one is passed over for the one before, with a
 /// warning that names it. Collective. The number of ranks may be another than when it was saved.
