@@ -55,6 +55,7 @@ void HostStream::copy(void* to, const void* from, std::size_t bytes) {
   enqueue({[this, to, from, bytes] {
     if (device_.until_failed_copy_.fetch_sub(1) == 0)
       throw Error(ErrorCode::cuda, "a copy failed: injected");
+    if (bytes == 0) return;  // from null, perhaps
     HostMemory& memory = device_.memory_;
     std::memmove(memory.open(to, bytes, false), memory.open(from, bytes, false), bytes);
   }});
