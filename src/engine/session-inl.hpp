@@ -26,7 +26,8 @@ class Session::Hold {
 template <class Body>
 decltype(auto) Session::guarded(Body&& body) {
   const Hold hold(*this);
-  if (health_.failure())
+  // What other ranks have begun before they failed, they finish with this one.
+  if (health_.has_failed_in(sequence_ + 1))
     throw Error(health_.failure()->code(),
                 fmt::format("this communicator can't be used any more, since it failed: {}",
                             health_.failure()->what()));

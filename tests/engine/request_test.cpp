@@ -199,22 +199,25 @@ TEST_P(Requests, AllFailWithTheSameErrorWhenRanksDisagree) {
 }
 
 TEST_P(Requests, GoOnWhenALaterOneFails) {
-  run(2, [](Communicator& world) {
-    std::deque<Sum> earlier(2);
-    for (Sum& sum : earlier) sum.data.resize(1'000'000, 1.0F);
-    for (Sum& sum : earlier) sum.begin(world);
-    if (world.rank() == 0) {
-      EXPECT_THROW(world.ibroadcast(Buffer(), 7), Error);
-    } else {
-      Sum later;
-      const auto error = thrown_by([&] {
-        later.begin(world);
-        later.request.wait();
-      });
-      EXPECT_TRUE(error.mentions("root 7")) << error;
-    }
-    for (Sum& sum : earlier) sum.expect_done(world);
-  });
+  for (const bool late : {false, true})
+    run(2, [late](Communicator& world) {
+      std::deque<Sum> earlier(2);
+      // Rank 1 then begins them after rank 0's failure.
+      if (late && world.rank() == 1) std::this_thread::sleep_for(100ms);
+      for (Sum& sum : earlier) sum.data.resize(1'000'000, 1.0F);
+      for (Sum& sum : earlier) sum.begin(world);
+      if (world.rank() == 0) {
+        EXPECT_THROW(world.ibroadcast(Buffer(), 7), Error);
+      } else {
+        Sum later;
+        const auto error = thrown_by([&] {
+          later.begin(world);
+          later.request.wait();
+        });
+        EXPECT_TRUE(error.mentions("root 7")) << error;
+      }
+      for (Sum& sum : earlier) sum.expect_done(world);
+    });
 }
 
 TEST_P(Requests, AreNamedWhenAnotherRankMakesTheBlockingCall) {
