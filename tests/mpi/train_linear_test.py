@@ -245,7 +245,6 @@ class BadInput(TrainLinear):
         self.refuse_data("no feature", "x,y\n1,2\n1,3\n1,4\n")
 
     def test_data_that_differ_between_ranks(self):
-        self.refuse("saved' holds checkpoints of another training", *self.small("--checkpoint", checkpoint))
         other = self.write("other.csv", "\n".join(rows(203, seed=2)))
         first, second = ([PROGRAM, "--target", "y", "--data", data] for data in (self.data, other))
         command = LAUNCHER + ["-n", "1", *first, ":", "-n", "2", *second]
@@ -273,6 +272,7 @@ class BadInput(TrainLinear):
             options = {"--data": self.data, "--target": "y", "--batch-size": 16, "--epochs": 2,
                        "--resume": checkpoint, option: value}
             self.refuse(pattern, *[text for pair in options.items() for text in pair])
+        self.refuse("saved' holds checkpoints of another training", *self.small("--checkpoint", checkpoint))
         other = self.write("other.csv", "\n".join(rows(203, seed=2)))
         self.refuse("data fingerprint was", "--data", other, "--target", "y", "--batch-size", 16,
                     "--epochs", 2, "--resume", checkpoint)
