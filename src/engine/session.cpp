@@ -237,8 +237,12 @@ std::unique_ptr<Session> Session::split(int color, int key) {
 }
 
 /// Who waits for the node's ranks alone is woken by them.
-void Session::pause(core::Backoff& backoff, bool in_memory) {
-  if (in_memory && node_ != nullptr)
+void Session::end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory) {
+  const Activity others = moved ? Activity::idle : step_others();
+  if (moved || others == Activity::moving)
+    backoff.reset();
+  else if (waits_in_memory && node_ != nullptr && others == Activity::idle &&
+           launches_->wait_in_memory())
     backoff.pause_or([this] { node_->arena().sleep(); });
   else
     transport_->pause(backoff);
@@ -251,12 +255,7 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
   core::Backoff backoff(crowded());
   for (unsigned steps = 1; !work.step(); ++steps) {
     const bool moved = step_launches() || work.progressed();
-    const Activity others = moved ? Activity::idle : step_others();
-    if (moved || others == Activity::moving)
-      backoff.reset();
-    else
-      pause(backoff,
-            work.waits_in_memory() && launches_->wait_in_memory() && others == Activity::idle);
+    end_turn(backoff, moved, work.waits_in_memory());
     if (backoff.look_around() || steps % 4096 == 0) {
       look_around();
       look_at(deadline, work.signature());

@@ -121,7 +121,8 @@ class Session {
   /// Steps `work` until it is done, the deadline passes or a peer fails.
   template <class Work>
   void finish(Work& work, std::chrono::milliseconds timeout);
-  void pause(core::Backoff& backoff, bool in_memory);
+  /// Of a loop of steps: steps others if nothing moved here, and pauses if nothing moved at all.
+  void end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory);
   /// Reads notices, and looks at what is pending.
   void look_around();
   void look_at_launches();

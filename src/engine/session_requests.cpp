@@ -80,12 +80,7 @@ template <class Done>
 bool Session::drive(Done done, Clock::time_point until) {
   core::Backoff backoff(crowded());
   for (unsigned steps = 1; !done(); ++steps) {
-    const bool moved = step_launches();
-    const Activity others = moved ? Activity::idle : step_others();
-    if (moved || others == Activity::moving)
-      backoff.reset();
-    else
-      pause(backoff, launches_->wait_in_memory() && others == Activity::idle);
+    end_turn(backoff, step_launches(), true);
     if (backoff.look_around() || steps % 4096 == 0) look_around();
     if (until != Clock::time_point::max() && Clock::now() >= until) return done();
   }
