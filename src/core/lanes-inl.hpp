@@ -47,7 +47,7 @@ struct Plain {
   }
 };
 
-// Both 16-bit formats convert as core/half.cpp does, bit for bit; the comments are there.
+// Both 16-bit formats convert as core/element.hpp does, bit for bit; the comments are there.
 
 struct Bfloat16 {
   using Element = std::uint16_t;

@@ -9,7 +9,7 @@
 #include "core/instruction_set_test.hpp"
 #include "core/reduce.hpp"
 
-/// The kernels' conversions of float16 and bfloat16 against half.cpp, which has its own tests.
+/// The conversions of float16 and bfloat16 in the kernels against those in scalar code.
 namespace rondo::core {
 namespace {
 

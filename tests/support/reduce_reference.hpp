@@ -13,6 +13,8 @@
 
 #include <rondo/types.hpp>
 
+#include "core/element.hpp"
+
 /// What the reduction kernels must compute, one element at a time and without Highway.
 namespace rondo::core::reference {
 
@@ -52,11 +54,8 @@ void for_each_type_and_op(Function function) {
       with_type(DataType(t), [&]<class T>() { function.template operator()<T>(ReduceOp(o)); });
 }
 
-template <class T>
-inline constexpr bool is_half = std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>;
-
-template <class T>
-using Accumulator = std::conditional_t<is_half<T>, float, T>;
+using core::Accumulator;
+using core::is_half;
 
 /// Integers wrap around; a NaN operand gives a NaN; -0 < +0.
 template <class A>
