@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "collectives/team.hpp"
 
 namespace rondo::collectives {
@@ -14,6 +16,14 @@ namespace {
 constexpr std::size_t kWidest = 2;
 
 }  // namespace
+
+std::string describe(const Conflict& conflict) {
+  return fmt::format(
+      "ranks disagree on {}: rank {} calls {}, but rank {} calls {}; all ranks must make the same "
+      "calls in the same order",
+      differences(conflict.signature, conflict.other_signature), conflict.rank,
+      describe(conflict.signature), conflict.other_rank, describe(conflict.other_signature));
+}
 
 Agreement::Agreement(transport::Transport& transport) : transport_(transport) {
   const std::size_t data = kWidest * piggyback_limit(Collective::allreduce, transport_.size());

@@ -23,6 +23,9 @@ struct Conflict {
   Signature other_signature;
 };
 
+/// "ranks disagree on count: rank 0 calls …, but rank 1 calls …; …": for an Error(mismatch).
+std::string describe(const Conflict& conflict);
+
 /// Among so many ranks recursive multiplying by four takes less time than doubling: latency
 /// decides for longer.
 inline constexpr int kManyRanks = 9;

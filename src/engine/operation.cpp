@@ -1,17 +1,14 @@
 #include "engine/operation.hpp"
 
-#include <cmath>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "core/digest.hpp"
 #include "core/log.hpp"
 #include "engine/tags.hpp"
 
 namespace rondo::engine {
 
-using collectives::Arithmetic;
 using collectives::Choice;
 using collectives::Collective;
 using collectives::Window;
@@ -31,26 +28,13 @@ std::byte* bytes(const void* data) {
 
 Operation::Operation(transport::Transport& transport, CallKind kind)
     : transport_(transport),
-      kind_(kind),
+      preparation_(transport, kind),
       agreement_(transport),
-      executor_(transport),
-      at_this_placement_(request_at(collectives::placement_of(transport, false))) {}
+      executor_(transport) {}
 
 void Operation::meet_at(Node& node) {
-  prepared_call_.reset();
+  preparation_.meet_on_node();
   (node.is_all() ? node_ : part_) = &node;
-  const collectives::Request before =
-      std::exchange(at_this_placement_, request_at(collectives::placement_of(transport_, true)));
-  at_this_placement_.tuning = before.tuning;
-  at_this_placement_.vendor = before.vendor;
-  at_this_placement_.vendor_allowed = before.vendor_allowed;
-}
-
-void Operation::go_by(const collectives::TuningTable* tuning, bool vendor_allowed) {
-  prepared_call_.reset();
-  at_this_placement_.tuning = tuning;
-  at_this_placement_.vendor = transport_.has_vendor() && kind_ == CallKind::blocking;
-  at_this_placement_.vendor_allowed = vendor_allowed;
 }
 
 void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequence,
@@ -59,18 +43,17 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
   agreed_ = false;
   data_error_.reset();
   trouble_since_.reset();
-  if (!is_prepared(call, terms)) prepare(call, terms);
+  preparation_.prepare(call, terms, sequence);
   check_memory(call, transport_.rank());
-  signature_.sequence = sequence;
   const bool moves = moves_data(call);
-  const auto path = moves ? choice_.algorithm->path : collectives::Path::network;
+  const auto path = moves ? choice().algorithm->path : collectives::Path::network;
   if (path == collectives::Path::node) return start_on_node(call);
   const bool rides = path == collectives::Path::piggyback;
   if (node_ != nullptr) {
     node_->arrival().prepare(0);
-    node_->arrival().start(signature_, terms_digest_);
+    node_->arrival().start(signature(), preparation_.terms_digest());
   } else {
-    agreement_.start(signature_, tag_base(sequence) + kAgreementChannel,
+    agreement_.start(signature(), tag_base(sequence) + kAgreementChannel,
                      rides ? piggyback(call) : collectives::Piggyback{});
     if (rides) log_without_plan();
   }
@@ -83,83 +66,9 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
     start_data(call, programs);
 }
 
-bool Operation::is_prepared(const Call& call, const Terms& terms) const {
-  // Scales of 0 and -0 are equal, but their results differ.
-  return prepared_call_ && are_alike(call, *prepared_call_) && terms == prepared_terms_ &&
-         std::signbit(terms.scale) == std::signbit(prepared_terms_.scale);
-}
-
-void Operation::prepare(const Call& call, const Terms& terms) {
-  prepared_call_.reset();
-  check_terms(call, terms, transport_.rank(), transport_.size());
-  choice_ = call.collective == Collective::barrier ? Choice{} : choose(call, terms);
-  const DataType type = type_of(call, transport_.rank());
-  arithmetic_ = collectives::reduces(call.collective)
-                    ? Arithmetic(type, call.op, transport_.size(), terms.scale, terms.narrow)
-                    : Arithmetic(type);
-  sign(call, terms);
-  // The caller's name of an algorithm need not outlive the call.
-  if (!terms.per_call_algorithm.empty()) return;
-  prepared_call_ = call;
-  prepared_terms_ = terms;
-}
-
 bool Operation::moves_data(const Call& call) const {
   return call.collective != Collective::barrier &&
-         (signature_.count > 0 || !call.output_counts.empty());
-}
-
-Choice Operation::choose(const Call& call, const Terms& terms) const {
-  const DataType type = type_of(call, transport_.rank());
-  collectives::Request request = at_this_placement_;
-  request.collective = call.collective;
-  // In an uneven all-to-all each rank has its own total, so it can't decide anything.
-  request.bytes = call.collective == Collective::all_to_all
-                      ? 0
-                      : element_count(call, transport_.size()) * size_of(type);
-  // Within a node partial values are never narrow.
-  request.hierarchical = request.hierarchical && !terms.narrow;
-  request.deterministic = terms.deterministic;
-  request.type = type;
-  request.op = call.op;
-  request.scaled = terms.scale != 1.0;
-  request.uneven = !call.input_counts.empty() || !call.output_counts.empty();
-  request.per_call = terms.per_call_algorithm;
-  request.from_environment = terms.default_algorithm;
-  request.segment_bytes = terms.segment_bytes;
-  return collectives::select(request);
-}
-
-void Operation::sign(const Call& call, const Terms& terms) {
-  signature_ = {};
-  signature_.collective = call.collective;
-  signature_.details = call.details;
-  signature_.on_device = call.on_device ? 1 : 0;
-  signature_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
-  if (call.collective != Collective::barrier) sign_data(call, terms);
-  terms_digest_ = digest_of_terms(signature_);
-}
-
-void Operation::sign_data(const Call& call, const Terms& terms) {
-  const bool uneven_all_to_all =
-      call.collective == Collective::all_to_all && !call.input_counts.empty();
-  signature_.count = uneven_all_to_all ? 0 : element_count(call, transport_.size());
-  signature_.type = type_of(call, transport_.rank());
-  signature_.root = call.root;
-  signature_.segment_bytes = choice_.segment_bytes;
-  collectives::set_algorithm(signature_, choice_.algorithm->name);
-  if (!uneven_all_to_all) {
-    const auto counts = call.input_counts.empty() ? call.output_counts : call.input_counts;
-    core::Digest details;
-    details.mix(call.details);
-    for (const std::size_t block : counts) details.mix(block);
-    signature_.details = details.value();
-  }
-  if (!collectives::reduces(call.collective)) return;
-  signature_.op = call.op;
-  signature_.scale = terms.scale;
-  signature_.narrow = terms.narrow ? 1 : 0;
-  signature_.deterministic = terms.deterministic ? 1 : 0;
+         (signature().count > 0 || !call.output_counts.empty());
 }
 
 collectives::Piggyback Operation::piggyback(const Call& call) const {
@@ -167,15 +76,15 @@ collectives::Piggyback Operation::piggyback(const Call& call) const {
   return {.input = bytes(call.input.data),
           .output = wanted ? bytes(call.output.data) : nullptr,
           .count = call.input.count,
-          .arithmetic = arithmetic_};
+          .arithmetic = arithmetic()};
 }
 
 void Operation::start_data(const Call& call, ProgramCache& programs) {
   collectives::Operands operands;
-  operands.arithmetic = arithmetic_;
+  operands.arithmetic = arithmetic();
   bool is_new = false;
   const bool load = collectives::reduces(call.collective) && operands.arithmetic.must_load();
-  const collectives::Program& program = programs.get(*choice_.algorithm, call.root, load, is_new);
+  const collectives::Program& program = programs.get(*choice().algorithm, call.root, load, is_new);
   log_once(is_new);
   set_layouts(call, program.blocks());
 
@@ -190,21 +99,21 @@ void Operation::start_data(const Call& call, ProgramCache& programs) {
       (call.collective == Collective::reduce && call.root == transport_.rank());
   operands.partials_in_output = !collectives::reduces(call.collective) ||
                                 (has_whole_output && operands.arithmetic.partial_is_element());
-  operands.segment_bytes = choice_.segment_bytes;
-  operands.tag_base = tag_base(signature_.sequence);
+  operands.segment_bytes = choice().segment_bytes;
+  operands.tag_base = tag_base(signature().sequence);
   executor_.start(program, operands);
   data_ = Data::plan;
 }
 
 void Operation::start_on_node(const Call& call) {
   collectives::NodeOperands operands;
-  operands.arithmetic = arithmetic_;
+  operands.arithmetic = arithmetic();
   operands.shape = {.collective = call.collective,
                     .ranks = transport_.size(),
                     .root = call.root,
-                    .element_bytes = arithmetic_.bytes_of(collectives::Value::finished),
+                    .element_bytes = arithmetic().bytes_of(collectives::Value::finished),
                     .blocks = &output_layout_,
-                    .count = static_cast<std::size_t>(signature_.count)};
+                    .count = static_cast<std::size_t>(signature().count)};
   const bool in_blocks =
       call.collective == Collective::reduce_scatter || call.collective == Collective::allgather;
   if (in_blocks) set_layouts(call, transport_.size());
@@ -216,7 +125,7 @@ void Operation::start_on_node(const Call& call) {
     operands.input.origin = input_layout_.offset(transport_.rank());
   log_without_plan();
   data_ = Data::node;
-  node_->exchange().start(operands, signature_, terms_digest_);
+  node_->exchange().start(operands, signature(), preparation_.terms_digest());
 }
 
 void Operation::start_hierarchical(const Call& call, const Terms& terms) {
@@ -225,14 +134,14 @@ void Operation::start_hierarchical(const Call& call, const Terms& terms) {
   lane.ranks = transport_.topology().nodes();
   lane.nodes = lane.ranks;
   lane.bytes = call.input.count / static_cast<std::size_t>(part_->lanes()) *
-               arithmetic_.bytes_of(collectives::Value::partial);
+               arithmetic().bytes_of(collectives::Value::partial);
   lane.deterministic = terms.deterministic;
   lane.segment_bytes = terms.segment_bytes;
   const Choice lane_choice = collectives::select(lane);
-  const transport::Tag tag = tag_base(signature_.sequence);
+  const transport::Tag tag = tag_base(signature().sequence);
   log_without_plan();
   data_ = Data::hierarchical;
-  part_->hierarchical().start({.arithmetic = arithmetic_,
+  part_->hierarchical().start({.arithmetic = arithmetic(),
                                .input = bytes(call.input.data),
                                .output = bytes(call.output.data),
                                .count = call.input.count,
@@ -277,13 +186,13 @@ bool Operation::step_vendor() {
 }
 
 void Operation::log_without_plan() {
-  log_once(!std::exchange(logged_[static_cast<std::size_t>(choice_.algorithm->collective)], true));
+  log_once(!std::exchange(logged_[static_cast<std::size_t>(choice().algorithm->collective)], true));
 }
 
 void Operation::log_once(bool is_new) const {
   if (is_new)
-    core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature_),
-                                                choice_.algorithm->name, choice_.reason));
+    core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature()),
+                                                choice().algorithm->name, choice().reason));
 }
 
 void Operation::set_layouts(const Call& call, int blocks) {
@@ -334,7 +243,7 @@ bool Operation::step() {
   if (!trouble) return agreed && moved;
   if (!trouble_since_) trouble_since_ = Clock::now();
   if (!agreed && Clock::now() - *trouble_since_ < kPatience) return false;
-  if (conflict()) throw_conflict();
+  if (conflict()) throw Error(ErrorCode::mismatch, describe(*conflict()));
   throw Error(*data_error_);
 }
 
@@ -381,18 +290,6 @@ bool Operation::progressed() const {
 
 const std::optional<collectives::Conflict>& Operation::conflict() const {
   return node_ == nullptr ? agreement_.conflict() : node_->arrival().conflict();
-}
-
-void Operation::throw_conflict() const {
-  const collectives::Conflict& found = *conflict();
-  throw Error(
-      ErrorCode::mismatch,
-      fmt::format(
-          "ranks disagree on {}: rank {} calls {}, but rank {} calls {}; all ranks must make "
-          "the same calls in the same order",
-          collectives::differences(found.signature, found.other_signature), found.rank,
-          collectives::describe(found.signature), found.other_rank,
-          collectives::describe(found.other_signature)));
 }
 
 void Operation::cancel() {

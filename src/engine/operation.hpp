@@ -11,16 +11,13 @@
 #include "collectives/agreement.hpp"
 #include "collectives/executor.hpp"
 #include "collectives/layout.hpp"
-#include "collectives/selector.hpp"
 #include "engine/call.hpp"
 #include "engine/node.hpp"
+#include "engine/preparation.hpp"
 #include "engine/program_cache.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::engine {
-
-/// Whether the caller waits inside the call.
-enum class CallKind : std::uint8_t { blocking, asynchronous };
 
 /// One collective operation under way: the agreement on what it is, and beside it the data.
 /// Resumable; never blocks.
@@ -37,10 +34,12 @@ class Operation {
   /// What was measured at this placement of ranks (null: nothing), which must live as long as this,
   /// and whether the transport's own collectives may be chosen, which
   /// blocking calls alone can: all ranks must begin them in one order.
-  void go_by(const collectives::TuningTable* tuning, bool vendor_allowed);
+  void go_by(const collectives::TuningTable* tuning, bool vendor_allowed) {
+    preparation_.go_by(tuning, vendor_allowed);
+  }
 
   /// The settings change, to which the terms of earlier calls refer.
-  void forget_last_call() { prepared_call_.reset(); }
+  void forget_last_call() { preparation_.forget_last_call(); }
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();
@@ -51,19 +50,16 @@ class Operation {
   }
   void cancel();
 
-  const collectives::Signature& signature() const { return signature_; }
+  const collectives::Signature& signature() const { return preparation_.signature(); }
   /// Its name, within a node with the way; empty for a barrier.
   std::string_view algorithm() const {
     if (data_ == Data::node) return node_->exchange().way();
-    return choice_.algorithm == nullptr ? "" : choice_.algorithm->name;
+    return choice().algorithm == nullptr ? "" : choice().algorithm->name;
   }
 
  private:
-  void prepare(const Call& call, const Terms& terms);
-  bool is_prepared(const Call& call, const Terms& terms) const;
-  collectives::Choice choose(const Call& call, const Terms& terms) const;
-  void sign(const Call& call, const Terms& terms);
-  void sign_data(const Call& call, const Terms& terms);
+  const collectives::Choice& choice() const { return preparation_.choice(); }
+  const collectives::Arithmetic& arithmetic() const { return preparation_.arithmetic(); }
   bool moves_data(const Call& call) const;
   collectives::Piggyback piggyback(const Call& call) const;
   void start_data(const Call& call, ProgramCache& programs);
@@ -79,22 +75,11 @@ class Operation {
   bool step_agreement();
   bool step_data();
   const std::optional<collectives::Conflict>& conflict() const;
-  void throw_conflict() const;
 
   transport::Transport& transport_;
-  CallKind kind_;
+  Preparation preparation_;
   collectives::Agreement agreement_;
   collectives::Executor executor_;
-  collectives::Request at_this_placement_;  // what all requests have in common
-
-  // What follows from a call but for its memory, kept for the next one: most calls are like the one
-  // before.
-  std::optional<Call> prepared_call_;
-  Terms prepared_terms_;
-  collectives::Choice choice_;
-  collectives::Arithmetic arithmetic_;
-  collectives::Signature signature_;
-  std::uint64_t terms_digest_ = 0;  // of the signature
 
   collectives::Layout input_layout_;
   collectives::Layout output_layout_;

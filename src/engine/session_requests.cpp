@@ -209,11 +209,8 @@ void Session::look_for_other_kind(const collectives::Signature& signature) const
   const auto begun = signature.asynchronous != 0 ? node_->begun_by_another(signature.sequence)
                                                  : launches_->begun_by_another(signature.sequence);
   if (!begun) return;
-  throw Error(ErrorCode::mismatch,
-              fmt::format("ranks disagree on {}: rank {} calls {}, but rank {} calls {}; all ranks "
-                          "must make the same calls in the same order",
-                          differences(signature, begun->signature), transport_->rank(),
-                          describe(signature), begun->rank, describe(begun->signature)));
+  throw Error(ErrorCode::mismatch, describe(collectives::Conflict{transport_->rank(), begun->rank,
+                                                                  signature, begun->signature}));
 }
 
 }  // namespace rondo::engine
