@@ -64,9 +64,9 @@ run_tests() {
     tee "$logs/$part"
 }
 
-# Of these the tests start threads; those of core and of plans only compute, and have nothing to race.
+# Of these the tests start threads; the others only compute, and have nothing to race.
 threaded=(device transport collectives engine train)
-in_process=(core plans "${threaded[@]}")
+in_process=(core plans maths "${threaded[@]}")
 
 # run_in_process PRESET LABEL…: the tests of some layers, and nothing else, with a sanitizer.
 run_in_process() {

@@ -1,11 +1,12 @@
 # Builds the consumer with CMake in WORK_DIR: by find_package from PREFIX, or with SOURCE_DIR as a
-# subdirectory.
+# subdirectory, whose objects a compiler cache has already: it gets the options of this build.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 
 file(REMOVE_RECURSE ${WORK_DIR})
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/consumer/ DESTINATION ${WORK_DIR}/source)
 run(${CMAKE_COMMAND} -S ${WORK_DIR}/source -B ${WORK_DIR}/build -G Ninja
-  -DCMAKE_PREFIX_PATH=${PREFIX} -DRONDO_SOURCE_DIR=${SOURCE_DIR} -DMPI_CXX_COMPILER=${MPI_CXX_COMPILER})
+  -DCMAKE_PREFIX_PATH=${PREFIX} -DRONDO_SOURCE_DIR=${SOURCE_DIR} -DMPI_CXX_COMPILER=${MPI_CXX_COMPILER}
+  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DRONDO_WERROR=${WERROR})
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target consumer)
 
 # Rondo's own sources, in a subdirectory, keep their flags; the consumer's must have none.
