@@ -105,6 +105,10 @@ std::unique_ptr<device::Stream> Runtime::make_stream(int device) {
   return std::make_unique<Stream>(context(device));
 }
 
+std::unique_ptr<device::Stream> Runtime::wrap_stream(int device, void* handle) {
+  return std::make_unique<Stream>(context(device), static_cast<CUstream>(handle));
+}
+
 std::unique_ptr<device::Event> Runtime::make_event(int device) {
   return std::make_unique<Event>(context(device));
 }

@@ -25,6 +25,7 @@ class Runtime : public device::Runtime {
   void* allocate(device::Location where, std::size_t bytes) override;
   void free(device::Location where, void* memory) noexcept override;
   std::unique_ptr<device::Stream> make_stream(int device) override;
+  std::unique_ptr<device::Stream> wrap_stream(int device, void* handle) override;
   std::unique_ptr<device::Event> make_event(int device) override;
 
  private:

@@ -40,10 +40,12 @@ void Event::synchronize() {
 Stream::Stream(const Context& context) : context_(context) {
   const Context::Use use(context_);
   const Driver& driver = context_.driver;
-  driver.check(driver.cuStreamCreate(&handle_, CU_STREAM_DEFAULT), "cuStreamCreate");
+  driver.check(driver.cuStreamCreate(&handle_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  owned_ = true;
 }
 
 Stream::~Stream() {
+  if (!owned_) return;
   const Driver& driver = context_.driver;
   driver.log_unless_ok(driver.cuStreamSynchronize(handle_), "cuStreamSynchronize");
   driver.log_unless_ok(driver.cuStreamDestroy(handle_), "cuStreamDestroy");
@@ -58,21 +60,25 @@ void Stream::copy(void* to, const void* from, std::size_t bytes) {
 }
 
 void Stream::record(device::Event& event) {
+  const Context::Use use(context_);  // which the default stream is of
   context_.driver.check(context_.driver.cuEventRecord(static_cast<Event&>(event).handle(), handle_),
                         "cuEventRecord");
 }
 
 void Stream::wait(device::Event& event) {
+  const Context::Use use(context_);
   context_.driver.check(
       context_.driver.cuStreamWaitEvent(handle_, static_cast<Event&>(event).handle(), 0),
       "cuStreamWaitEvent");
 }
 
 bool Stream::idle() {
+  const Context::Use use(context_);
   return is_over(context_.driver, context_.driver.cuStreamQuery(handle_), "cuStreamQuery");
 }
 
 void Stream::synchronize() {
+  const Context::Use use(context_);
   context_.driver.check(context_.driver.cuStreamSynchronize(handle_), "cuStreamSynchronize");
 }
 

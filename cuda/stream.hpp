@@ -27,6 +27,8 @@ class Event : public device::Event {
 class Stream : public device::Stream {
  public:
   explicit Stream(const Context& context);
+  /// The program's own.
+  Stream(const Context& context, CUstream handle) : context_(context), handle_(handle) {}
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream() override;
@@ -40,6 +42,7 @@ class Stream : public device::Stream {
  private:
   const Context& context_;
   CUstream handle_ = nullptr;
+  bool owned_ = false;
 };
 
 }  // namespace rondo::cuda

@@ -19,6 +19,8 @@ namespace rondo::core {
 namespace {
 
 constexpr std::string_view kPrefix = "RONDO_";
+constexpr std::size_t kLeastStagingBytes = 64;
+constexpr std::size_t kMostStagingBytes = 1'073'741'824;
 constexpr double kLongestTimeout = 31'536'000;  // a year, in seconds
 
 // ── Values as text: parse() says whether the text was allowed.
@@ -85,6 +87,13 @@ std::string to_text(std::chrono::milliseconds value) {
   return fmt::format("{}", static_cast<double>(value.count()) / 1000);
 }
 
+bool parse(std::string_view text, std::size_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::string to_text(std::size_t value) { return fmt::format("{}", value); }
+
 // An algorithm's name; which names there are is known further up.
 bool is_algorithm_name(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -128,6 +137,11 @@ bool set_algorithm(Settings& settings, std::string_view text) {
   return parse_algorithm(text, settings.algorithm);
 }
 
+bool set_staging_bytes(Settings& settings, std::string_view text) {
+  return parse(text, settings.staging_bytes) && settings.staging_bytes >= kLeastStagingBytes &&
+         settings.staging_bytes <= kMostStagingBytes;
+}
+
 constexpr std::array kVariables{
     Variable{"RONDO_ALGORITHM", "the name of an algorithm, such as ring", kShared, &set_algorithm,
              &get<&Settings::algorithm>},
@@ -140,6 +154,8 @@ constexpr std::array kVariables{
     variable<&Settings::shm>("RONDO_SHM", "on or off", kShared),
     variable<&Settings::vendor>("RONDO_VENDOR", "on or off", kShared),
     variable<&Settings::deterministic>("RONDO_DETERMINISTIC", "on or off", kShared),
+    Variable{"RONDO_STAGING_BYTES", "bytes from 64 to 1073741824, such as 4194304", kShared,
+             &set_staging_bytes, &get<&Settings::staging_bytes>},
     variable<&Settings::on_failure>("RONDO_ON_FAILURE", "abort or throw", kShared),
 };
 

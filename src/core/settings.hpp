@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,7 @@ struct Settings {
   bool shm = true;                             // RONDO_SHM = on|off
   bool vendor = false;                         // RONDO_VENDOR = on|off
   bool deterministic = false;                  // RONDO_DETERMINISTIC = on|off
+  std::size_t staging_bytes = 4'194'304;       // RONDO_STAGING_BYTES
   OnFailure on_failure = OnFailure::abort;     // RONDO_ON_FAILURE = abort|throw
 
   /// Reads the environment. Throws Error(usage) naming an unknown RONDO_* variable (with the

@@ -79,9 +79,12 @@ class Runtime {
   /// What `allocate(where, …)` gave. Logs what goes wrong.
   virtual void free(Location where, void* memory) noexcept = 0;
 
-  /// Its work and that of the device's default stream wait for each other, in the order in which
-  /// they were enqueued.
+  /// One that no other stream waits for, nor the other way round, unless told so by events.
   virtual std::unique_ptr<Stream> make_stream(int device) = 0;
+  /// A stream that the program has made, for CUDA a CUstream; null: the device's default stream,
+  /// which waits for those of the program that don't say otherwise. It outlives what this returns,
+  /// whose destructor leaves it alone.
+  virtual std::unique_ptr<Stream> wrap_stream(int device, void* handle) = 0;
   virtual std::unique_ptr<Event> make_event(int device) = 0;
 };
 

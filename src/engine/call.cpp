@@ -185,8 +185,8 @@ void check_memory(const Call& call, Rank rank) {
   check_addresses(call, rank);
   device::Runtime* const devices = device::in_use();
   if (devices == nullptr) return;
-  refuse_device_memory(name_of(call.collective), "input", call.input.data, rank, *devices);
-  refuse_device_memory(name_of(call.collective), "output", call.output.data, rank, *devices);
+  refuse_device_memory(name_of(call.collective), "input", call.input, rank, *devices);
+  refuse_device_memory(name_of(call.collective), "output", call.output, rank, *devices);
 }
 
 void check_addresses(const Call& call, Rank rank) {

@@ -25,7 +25,12 @@ class Health {
   void pump();
 
   /// This rank begins its operation `sequence`.
-  void enter(std::uint64_t sequence) { sequence_ = first_unfinished_ = sequence; }
+  void enter(std::uint64_t sequence) { enter(sequence, sequence); }
+  /// The same for a call of several operations.
+  void enter(std::uint64_t first, std::uint64_t last) {
+    first_unfinished_ = first;
+    sequence_ = last;
+  }
   /// It is through with it: whatever fails from now on concerns the next one.
   void leave() { first_unfinished_ = sequence_ + 1; }
 

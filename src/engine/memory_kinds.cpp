@@ -25,28 +25,29 @@ std::string describe(const Location& where, const device::Runtime& devices) {
 }  // namespace
 
 std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devices) {
-  if (call.collective != collectives::Collective::allreduce) return std::nullopt;
   const Location input = location(devices, call.input.data, call.input.count);
   const Location output = location(devices, call.output.data, call.output.count);
   const bool any = input.kind == MemoryKind::device || output.kind == MemoryKind::device;
   if (!any) return std::nullopt;
-  if (input != output)
+  const bool both = call.input.count > 0 && call.output.count > 0;
+  if (both && input != output)
     throw Error(ErrorCode::usage,
                 fmt::format("{}: the input of rank {} is {}, but its output {}; both must be on "
                             "one device, or both where the host reaches them",
                             name_of(call.collective), rank, describe(input, devices),
                             describe(output, devices)));
-  return input.device;
+  return call.input.count > 0 ? input.device : output.device;
 }
 
-void refuse_device_memory(std::string_view call, std::string_view argument, const void* data,
+void refuse_device_memory(std::string_view call, std::string_view argument, ConstBuffer data,
                           Rank rank, device::Runtime& devices) {
-  const Location where = devices.locate(data);
+  const Location where = location(devices, data.data, data.count);
   if (where.kind != MemoryKind::device) return;
-  throw Error(ErrorCode::usage,
-              fmt::format("{}: the {} of rank {} is {}, which only the blocking allreduce of one "
-                          "buffer takes so far; copy it to the host first",
-                          call, argument, rank, describe(where, devices)));
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("{}: the {} of rank {} is {}, which this call doesn't take so far; copy it "
+                  "to the host first",
+                  call, argument, rank, describe(where, devices)));
 }
 
 }  // namespace rondo::engine

@@ -13,8 +13,8 @@ namespace rondo::engine {
 /// argument.
 std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devices);
 
-/// Throws Error(usage), naming call, rank and argument, if `data` is memory of a device.
-void refuse_device_memory(std::string_view call, std::string_view argument, const void* data,
+/// Throws Error(usage), naming call, rank and argument, if `data` lies in memory of a device.
+void refuse_device_memory(std::string_view call, std::string_view argument, ConstBuffer data,
                           Rank rank, device::Runtime& devices);
 
 }  // namespace rondo::engine

@@ -15,7 +15,6 @@
 #include "core/log.hpp"
 #include "core/trace.hpp"
 #include "device/in_use.hpp"
-#include "device/staging.hpp"
 #include "engine/progress_thread.hpp"
 #include "transport/keep_for_ever.hpp"
 
@@ -52,7 +51,9 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       operation_(std::make_unique<Operation>(*transport_)),
       message_(std::make_unique<Message>(*transport_)),
       programs_(transport_->rank(), transport_->topology()),
-      launches_(std::make_unique<Launches>(*transport_, programs_)) {
+      launches_(std::make_unique<Launches>(*transport_, programs_)),
+      staged_(std::make_unique<StagedOperation>(*operation_, programs_, transport_->rank(),
+                                                transport_->size())) {
   defaults_.algorithm = default_algorithm_;
   const transport::Topology& topology = transport_->topology();
   const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();
@@ -73,7 +74,8 @@ Session::~Session() {
   transport::keep_for_ever(std::move(launches_));
   transport::keep_for_ever(std::move(node_));
   transport::keep_for_ever(std::move(packed_));
-  transport::keep_for_ever(std::move(staging_));
+  transport::keep_for_ever(std::move(staged_));
+  transport::keep_for_ever(std::move(stagings_));
 }
 
 bool Session::has_failed() noexcept {
@@ -111,19 +113,23 @@ void Session::run_held(const Call& call, const Options& options) {
   const auto began = core::tracing() ? Clock::now() : Clock::time_point{};
   operation_->start(call, terms, sequence_, programs_);
   finish(*operation_, terms.timeout);
+  trace(call, began);
+  last_algorithm_ = operation_->algorithm();
+  health_.leave();
+}
+
+void Session::trace(const Call& call, Clock::time_point began) const {
   if (core::tracing())
     core::trace({.name = name_of(call.collective),
                  .track = core::Track::blocking,
                  .start = began,
                  .end = Clock::now(),
                  .bytes = std::max(call.input.bytes(), call.output.bytes())});
-  last_algorithm_ = operation_->algorithm();
-  health_.leave();
 }
 
 void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
   guarded([&] {
-    for (const Buffer& tensor : tensors) refuse_devices("allreduce", "tensor", tensor.data);
+    for (const Buffer& tensor : tensors) refuse_devices("allreduce", "tensor", tensor);
     bool none = true;
     for (int type = 0; type < kDataTypes; ++type) {
       const auto is_of_type = [&](const Buffer& tensor) {
@@ -206,7 +212,7 @@ void Session::check_peer(Rank peer, const char* call) const {
 void Session::send(ConstBuffer data, Rank to, const Options& options) {
   guarded([&] {
     check_peer(to, "send");
-    refuse_devices("send", "data", data.data);
+    refuse_devices("send", "data", data);
     message_->start_send(data, to);
     finish(*message_, terms_of(options).timeout);
   });
@@ -215,7 +221,7 @@ void Session::send(ConstBuffer data, Rank to, const Options& options) {
 void Session::receive(Buffer data, Rank from, const Options& options) {
   guarded([&] {
     check_peer(from, "receive");
-    refuse_devices("receive", "data", data.data);
+    refuse_devices("receive", "data", data);
     message_->start_receive(data, from);
     finish(*message_, terms_of(options).timeout);
   });
@@ -250,10 +256,10 @@ void Session::end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory)
 
 template <class Work>
 void Session::finish(Work& work, std::chrono::milliseconds timeout) {
-  if (work.step()) return;
+  if (step(work)) return;
   Deadline deadline{.timeout = timeout};
   core::Backoff backoff(crowded());
-  for (unsigned steps = 1; !work.step(); ++steps) {
+  for (unsigned steps = 1; !step(work); ++steps) {
     const bool moved = step_launches() || work.progressed();
     end_turn(backoff, moved, work.waits_in_memory());
     if (backoff.look_around() || steps % 4096 == 0) {
@@ -262,6 +268,8 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout) {
     }
   }
 }
+
+template void Session::finish(StagedOperation& work, std::chrono::milliseconds timeout);
 
 void Session::look_at(Deadline& deadline, const collectives::Signature& signature) {
   const bool is_message = signature.collective == Collective::send_receive;
@@ -291,6 +299,7 @@ void Session::look_at(Deadline& deadline, const collectives::Signature& signatur
 
 void Session::poison(const Error& error, std::uint64_t sequence) {
   operation_->cancel();
+  staged_->cancel();
   message_->cancel();
   launches_->cancel_from(sequence);
   health_.poison(error, sequence);

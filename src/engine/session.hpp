@@ -18,6 +18,7 @@
 #include "collectives/placement.hpp"
 #include "collectives/tuning.hpp"
 #include "core/settings.hpp"
+#include "device/stagings.hpp"
 #include "engine/call.hpp"
 #include "engine/deadline.hpp"
 #include "engine/health.hpp"
@@ -29,11 +30,11 @@
 #include "engine/program_cache.hpp"
 #include "engine/progress_thread.hpp"
 #include "engine/session_lock.hpp"
+#include "engine/staged_operation.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::device {
 class Runtime;
-class Staging;
 }  // namespace rondo::device
 
 namespace rondo::engine {
@@ -112,15 +113,21 @@ class Session {
   void run_held(const Call& call, const Options& options);
   /// The same where buffers may lie in the memory of devices.
   void run_anywhere(const Call& call, const Options& options, device::Runtime& devices);
-  void run_staged(const Call& call, const Options& options, device::Staging& staging);
-  device::Staging& staging_on(device::Runtime& devices, int device);
-  void refuse_devices(std::string_view call, std::string_view argument, const void* data) const;
+  void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device);
+  /// Bytes of a part in pinned memory.
+  std::size_t part_bytes() const;
+  void refuse_devices(std::string_view call, std::string_view argument, ConstBuffer data) const;
+  /// Of a blocking call that is over.
+  void trace(const Call& call, Deadline::Clock::time_point began) const;
   void pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
                        const Options& options);
   void check_peer(Rank peer, const char* call) const;
   /// Steps `work` until it is done, the deadline passes or a peer fails.
   template <class Work>
   void finish(Work& work, std::chrono::milliseconds timeout);
+  bool step(Operation& work) { return work.step(); }
+  bool step(Message& work) { return work.step(); }
+  bool step(StagedOperation& work) { return work.step(launches_->oldest()); }
   /// Of a loop of steps: steps others if nothing moved here, and pauses if nothing moved at all.
   void end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory);
   /// Reads notices, and looks at what is pending.
@@ -169,7 +176,8 @@ class Session {
   // Shared with the requests, which may outlive this.
   std::shared_ptr<LaunchPool> launch_pool_ = std::make_shared<LaunchPool>();
   std::vector<std::byte> packed_;
-  std::unique_ptr<device::Staging> staging_;  // made when first needed
+  std::unique_ptr<StagedOperation> staged_;  // of operation_
+  std::unique_ptr<device::Stagings> stagings_ = std::make_unique<device::Stagings>();
   std::uint64_t sequence_ = 0;
   std::optional<std::uint64_t> fault_;  // the pending operation that an error under way is of
   std::string_view last_algorithm_;

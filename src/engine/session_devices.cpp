@@ -1,6 +1,7 @@
-#include "core/digest.hpp"
+#include <algorithm>
+
+#include "core/trace.hpp"
 #include "device/in_use.hpp"
-#include "device/staging.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/session-inl.hpp"
 
@@ -12,36 +13,34 @@ void Session::run_anywhere(const Call& call, const Options& options, device::Run
   if (!device) return run_held(call, options);
   check_terms(call, terms_of(options), transport_->rank(), transport_->size());
   check_addresses(call, transport_->rank());
-  run_staged(call, options, staging_on(devices, *device));
+  run_staged(call, options, devices, *device);
 }
 
-device::Staging& Session::staging_on(device::Runtime& devices, int device) {
-  const bool fits =
-      staging_ != nullptr && &staging_->runtime() == &devices && staging_->device() == device;
-  if (!fits) staging_ = std::make_unique<device::Staging>(devices, device);
-  return *staging_;
+/// Room for an element of every block at least.
+std::size_t Session::part_bytes() const {
+  constexpr std::size_t kBuffers = 2;
+  constexpr std::size_t kLargestElement = 8;
+  return std::max(settings_.staging_bytes,
+                  kBuffers * kLargestElement * static_cast<std::size_t>(transport_->size()));
 }
 
-void Session::run_staged(const Call& call, const Options& options, device::Staging& staging) {
-  const std::size_t element = size_of(call.input.type);
-  staging.run(call.input.data, call.output.data, call.input.bytes(),
-              [&](const device::Staging::Chunk& chunk) {
-                const Buffer part(chunk.data, chunk.bytes / element, call.input.type);
-                core::Digest details;
-                details.mix(call.details);
-                details.mix(call.input.count);
-                details.mix(chunk.offset);
-                Call of_part = call;
-                of_part.input = part;
-                of_part.output = part;
-                of_part.details = details.value();
-                of_part.on_device = true;
-                run_held(of_part, options);
-              });
+void Session::run_staged(const Call& call, const Options& options, device::Runtime& devices,
+                         int device) {
+  const Terms terms = terms_of(options);
+  const auto after = devices.make_event(device);
+  devices.wrap_stream(device, nullptr)->record(*after);
+  staged_->start(call, terms, sequence_ + 1, *after, stagings_->on(devices, device, part_bytes()));
+  health_.enter(sequence_ + 1, sequence_ + staged_->parts());
+  sequence_ += staged_->parts();
+  const auto began = core::tracing() ? Deadline::Clock::now() : Deadline::Clock::time_point{};
+  finish(*staged_, terms.timeout);
+  trace(call, began);
+  last_algorithm_ = operation_->algorithm();
+  health_.leave();
 }
 
 void Session::refuse_devices(std::string_view call, std::string_view argument,
-                             const void* data) const {
+                             ConstBuffer data) const {
   if (device::Runtime* const devices = device::in_use())
     refuse_device_memory(call, argument, data, transport_->rank(), *devices);
 }

@@ -50,6 +50,7 @@ Settings unlike_the_defaults() {
   settings.shm = false;
   settings.vendor = true;
   settings.deterministic = true;
+  settings.staging_bytes = 65536;
   settings.on_failure = Settings::OnFailure::throw_error;
   return settings;
 }
@@ -69,6 +70,7 @@ TEST(Settings, ReadEveryVariable) {
                                 {"RONDO_SHM", "off"},
                                 {"RONDO_VENDOR", "on"},
                                 {"RONDO_DETERMINISTIC", "on"},
+                                {"RONDO_STAGING_BYTES", "65536"},
                                 {"RONDO_ON_FAILURE", "throw"}};
   EXPECT_EQ(Settings::from_environment(), unlike_the_defaults());
 }
@@ -105,6 +107,8 @@ TEST(Settings, ValueThatIsNotAllowedIsNamedWithWhatIs) {
     const char* allowed;
   };
   for (const Case& c : {Case{"RONDO_TIMEOUT", "0", "0.001 to 31536000"},
+                        {"RONDO_STAGING_BYTES", "63", "64 to 1073741824"},
+                        {"RONDO_STAGING_BYTES", "4M", "64 to 1073741824"},
                         {"RONDO_TIMEOUT", "-3", "0.001 to 31536000"},
                         {"RONDO_TIMEOUT", "nan", "0.001 to 31536000"},
                         {"RONDO_TIMEOUT", "inf", "0.001 to 31536000"},
@@ -130,7 +134,7 @@ TEST(Settings, ValueThatIsNotAllowedIsNamedWithWhatIs) {
 TEST(Settings, ListIsWhatTheEnvironmentWouldSay) {
   for (const Settings& settings : {Settings{}, unlike_the_defaults()}) {
     const auto list = settings.list();
-    EXPECT_EQ(list.size(), 10u);
+    EXPECT_EQ(list.size(), 11u);
     for (const auto& [name, value] : list) setenv(std::string(name).c_str(), value.c_str(), 1);
     EXPECT_EQ(Settings::from_environment(), settings);
     for (const auto& [name, value] : list) unsetenv(std::string(name).c_str());

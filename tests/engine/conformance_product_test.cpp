@@ -81,7 +81,7 @@ std::vector<std::vector<std::uint64_t>> digests_of(const Setting& setting,
   run_communicators(world,
                     [&](Communicator& communicator) {
                       const auto run = setting.overlapped ? run_overlapped_cases : run_cases;
-                      findings[communicator.rank()] = run(communicator, cases, references);
+                      findings[communicator.rank()] = run(communicator, cases, references, nullptr);
                     },
                     {.algorithm = setting.algorithm});
   std::vector<std::vector<std::uint64_t>> digests;

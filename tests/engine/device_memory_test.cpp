@@ -12,7 +12,6 @@
 
 #include "device/in_use.hpp"
 #include "device/memory.hpp"
-#include "device/staging.hpp"
 #include "support/host_device.hpp"
 #include "support/thread_communicators.hpp"
 #include "support/thrown.hpp"
@@ -59,7 +58,7 @@ Buffer buffer(const Memory& memory) {
 }
 
 TEST_F(DeviceMemory, AllreduceAddsWhatLiesThere) {
-  constexpr std::size_t kChunk = device::Staging::kChunkBytes / sizeof(float);
+  const std::size_t kChunk = core::Settings().staging_bytes / sizeof(float);
   for (const int ranks : {1, 3})
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, 2 * kChunk + 3}) {
       run_communicators(ranks, [&](Communicator& communicator) {
@@ -121,7 +120,6 @@ TEST_F(DeviceMemory, AMixOfKindsIsRefusedOnAllRanks) {
 TEST_F(DeviceMemory, CallsThatDoNotTakeItRefuseIt) {
   using Call = std::function<void(Communicator&, Buffer)>;
   const std::vector<std::pair<std::string, Call>> calls{
-      {"broadcast: the input", [](Communicator& c, Buffer b) { c.broadcast(b, 0); }},
       {"allreduce: the input",
        [](Communicator& c, Buffer b) { c.iallreduce(b, b, ReduceOp::sum).wait(); }},
       {"allreduce: the tensor",

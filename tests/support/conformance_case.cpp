@@ -6,10 +6,12 @@
 #include <deque>
 #include <memory_resource>
 #include <numeric>
+#include <optional>
 
 #include <fmt/core.h>
 #include <rondo/shared_buffer.hpp>
 
+#include "device/memory.hpp"
 #include "support/pattern.hpp"
 
 namespace rondo::testing {
@@ -237,11 +239,54 @@ struct Buffers {
   GuardedMemory output;
 };
 
+/// What the buffers' memory, with its guards, is like in the memory of a device.
+class OnDevice {
+ public:
+  explicit OnDevice(device::Runtime& devices)
+      : devices_(devices), stream_(devices.make_stream(0)) {}
+
+  void take(GuardedMemory& input, GuardedMemory& output) {
+    mirrors_ = {{mirror(input), mirror(output)}};
+    stream_->synchronize();
+  }
+  /// Where `address`, of one of the two, lies on the device.
+  std::byte* find(const std::byte* address) const {
+    for (const Mirror& mirror : mirrors_)
+      if (address >= mirror.host.data() && address < mirror.host.data() + mirror.host.size())
+        return mirror.device.data() + (address - mirror.host.data());
+    return nullptr;
+  }
+  void give_back() {
+    for (const Mirror& mirror : mirrors_)
+      stream_->copy(mirror.host.data(), mirror.device.data(), mirror.host.size());
+    stream_->synchronize();
+  }
+
+ private:
+  struct Mirror {
+    std::span<std::byte> host;
+    device::Memory device;
+  };
+
+  Mirror mirror(GuardedMemory& memory) {
+    const std::span<std::byte> host = memory.all();
+    device::Memory on_device(devices_, {device::MemoryKind::device, 0}, host.size());
+    stream_->copy(on_device.data(), host.data(), host.size());
+    return {host, std::move(on_device)};
+  }
+
+  device::Runtime& devices_;
+  std::unique_ptr<device::Stream> stream_;
+  std::array<Mirror, 2> mirrors_;
+};
+
 /// Runs cases on one rank, reusing its memory.
 class Runner {
  public:
-  Runner(Communicator& communicator, const References& references)
-      : communicator_(communicator), references_(references) {}
+  Runner(Communicator& communicator, const References& references, device::Runtime* devices)
+      : communicator_(communicator), references_(references) {
+    if (devices != nullptr) on_device_.emplace(*devices);
+  }
 
   /// Says what is wrong, or nothing. The digest of the output is in digest().
   std::string run(const Case& c) {
@@ -272,6 +317,7 @@ class Runner {
   SharedResource shared_resource_;
   Buffers ordinary_{std::pmr::new_delete_resource()};
   Buffers shared_{&shared_resource_};
+  std::optional<OnDevice> on_device_;
   GuardedMemory* input_memory_ = nullptr;
   GuardedMemory* output_memory_ = nullptr;
   std::vector<std::byte> expected_;
@@ -313,8 +359,10 @@ void Runner::begin(const Case& c, bool asynchronously) {
   prepare(c, shape);
   // Now and then, what has no elements has no address either.
   const bool null_if_empty = c.alignment == Alignment::aligned;
+  if (on_device_) on_device_->take(*input_memory_, *output_memory_);
   const auto address = [&](std::byte* data, std::size_t count) {
-    return count == 0 && null_if_empty ? nullptr : data;
+    if (count == 0 && null_if_empty) return static_cast<std::byte*>(nullptr);
+    return on_device_ ? on_device_->find(data) : data;
   };
   const ConstBuffer input(address(input_, shape.input), shape.input, c.type);
   const Buffer output(address(output_, shape.output), shape.output, c.type);
@@ -326,6 +374,7 @@ void Runner::begin(const Case& c, bool asynchronously) {
 
 std::string Runner::end() {
   request_.wait();
+  if (on_device_) on_device_->give_back();
   std::string fault = check_output(case_, shape_);
   if (fault.empty()) fault = check_rest(case_, shape_);
   digest_ = digest(case_.type, shape_.output, output_);
@@ -448,9 +497,9 @@ void Findings::add(const Communicator& communicator, const Case& c, const std::s
 }
 
 Findings run_cases(Communicator& communicator, std::span<const Case> cases,
-                   const References& references) {
+                   const References& references, device::Runtime* devices) {
   Findings findings;
-  Runner runner(communicator, references);
+  Runner runner(communicator, references, devices);
   for (const Case& c : cases) {
     const std::string fault = runner.run(c);
     findings.digests.push_back(runner.output_digest());
@@ -461,11 +510,12 @@ Findings run_cases(Communicator& communicator, std::span<const Case> cases,
 }
 
 Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
-                              const References& references) {
+                              const References& references, device::Runtime* devices) {
   constexpr std::size_t kInFlight = 5;
   Findings findings;
   std::deque<Runner> runners;
-  for (std::size_t i = 0; i < kInFlight; ++i) runners.emplace_back(communicator, references);
+  for (std::size_t i = 0; i < kInFlight; ++i)
+    runners.emplace_back(communicator, references, devices);
   for (std::size_t begin = 0; begin < cases.size(); begin += kInFlight) {
     const std::size_t count = std::min(kInFlight, cases.size() - begin);
     for (std::size_t i = 0; i < count; ++i)

@@ -13,6 +13,7 @@
 #include <rondo/communicator.hpp>
 
 #include "collectives/registry.hpp"
+#include "device/runtime.hpp"
 #include "support/guarded_memory.hpp"
 #include "support/reference.hpp"
 #include "transport/topology.hpp"
@@ -80,13 +81,14 @@ struct Findings {
   void add(const Communicator& communicator, const Case& c, const std::string& fault);
 };
 
-/// Runs every case, checking output, input and what lies around them. Collective.
+/// Runs every case, checking output, input and what lies around them. With `devices`, in memory of
+/// their first one. Collective.
 Findings run_cases(Communicator& communicator, std::span<const Case> cases,
-                   const References& references);
+                   const References& references, device::Runtime* devices = nullptr);
 
 /// The same, but most of the calls don't wait: several are pending at once, with blocking ones in
 /// between, and each rank waits for them in another order.
 Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
-                              const References& references);
+                              const References& references, device::Runtime* devices = nullptr);
 
 }  // namespace rondo::testing

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <span>
 #include <vector>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -48,6 +49,12 @@ class GuardedMemory {
                         std::all_of(begin + bytes_, begin + bytes_ + kGuard, is_untouched);
     lower_guards();
     return result;
+  }
+
+  /// The memory and its guards, which may be read and written until the next resize().
+  std::span<std::byte> all() {
+    lift_guards();
+    return {storage_.data() + head_, data_ - head_ + bytes_ + kGuard};
   }
 
   static constexpr std::byte kUntouched{0xa5};

@@ -12,6 +12,7 @@ namespace rondo::testing {
 using device::Location;
 using device::MemoryKind;
 
+HostDevice::HostDevice(int devices) : devices_(devices) {}
 HostDevice::~HostDevice() = default;
 
 void HostDevice::check_device(int device) const {
@@ -43,6 +44,19 @@ void HostDevice::free(Location where, void* memory) noexcept {
 std::unique_ptr<device::Stream> HostDevice::make_stream(int device) {
   check_device(device);
   return std::make_unique<HostStream>(*this);
+}
+
+std::unique_ptr<device::Stream> HostDevice::wrap_stream(int device, void* handle) {
+  check_device(device);
+  auto* const stream = static_cast<HostStream*>(handle);
+  return std::make_unique<WrappedStream>(stream != nullptr ? *stream : default_stream(device));
+}
+
+HostStream& HostDevice::default_stream(int device) {
+  const std::lock_guard lock(mutex_);
+  auto& stream = default_streams_[device];
+  if (stream == nullptr) stream = std::make_unique<HostStream>(*this);
+  return *stream;
 }
 
 std::unique_ptr<device::Event> HostDevice::make_event(int device) {

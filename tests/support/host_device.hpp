@@ -2,13 +2,17 @@
 
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string_view>
 
 #include "device/runtime.hpp"
 #include "support/host_memory.hpp"
 
 namespace rondo::testing {
+
+class HostStream;
 
 /// Devices made of threads and of memory that faults when the host touches it: what runs on a GPU
 /// runs here as well, without one. A stream is a thread that does its work in order.
@@ -17,7 +21,7 @@ namespace rondo::testing {
 /// work, every other one longer, so that what isn't ordered shows.
 class HostDevice : public device::Runtime {
  public:
-  explicit HostDevice(int devices = 1) : devices_(devices) {}
+  explicit HostDevice(int devices = 1);
   ~HostDevice() override;
 
   std::string_view name() const override { return "host device"; }
@@ -26,6 +30,8 @@ class HostDevice : public device::Runtime {
   void* allocate(device::Location where, std::size_t bytes) override;
   void free(device::Location where, void* memory) noexcept override;
   std::unique_ptr<device::Stream> make_stream(int device) override;
+  /// `handle` is a HostStream's address.
+  std::unique_ptr<device::Stream> wrap_stream(int device, void* handle) override;
   std::unique_ptr<device::Event> make_event(int device) override;
 
   /// The allocation after `allocations` more of them fails.
@@ -40,12 +46,15 @@ class HostDevice : public device::Runtime {
   friend class HostStream;
 
   void check_device(int device) const;
+  HostStream& default_stream(int device);
 
   int devices_;
   HostMemory memory_;
   std::atomic<int> until_failed_allocation_{-1};
   std::atomic<int> until_failed_copy_{-1};
   std::atomic<bool> dawdles_{false};
+  std::mutex mutex_;                                            // of the default streams
+  std::map<int, std::unique_ptr<HostStream>> default_streams_;  // by device
 };
 
 }  // namespace rondo::testing

@@ -71,4 +71,21 @@ class HostStream : public device::Stream {
   std::jthread thread_;
 };
 
+/// A HostStream that goes on when this goes.
+class WrappedStream : public device::Stream {
+ public:
+  explicit WrappedStream(HostStream& stream) : stream_(stream) {}
+
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    stream_.copy(to, from, bytes);
+  }
+  void record(device::Event& event) override { stream_.record(event); }
+  void wait(device::Event& event) override { stream_.wait(event); }
+  bool idle() override { return stream_.idle(); }
+  void synchronize() override { stream_.synchronize(); }
+
+ private:
+  HostStream& stream_;
+};
+
 }  // namespace rondo::testing

@@ -24,9 +24,10 @@ inline Communicator make_communicator(std::unique_ptr<transport::Transport> tran
 /// Runs `body` on a thread for each rank of `world`, with a communicator of all ranks; throws what
 /// the first failing rank threw.
 inline void run_communicators(transport::ThreadWorld& world, const CommunicatorBody& body,
-                              const Options& options = {}) {
+                              const Options& options = {}, const core::Settings& settings = {}) {
   run_ranks(world, [&](transport::Transport& transport) {
-    Communicator communicator = make_communicator(transport.split(0, transport.rank()), options);
+    Communicator communicator =
+        make_communicator(transport.split(0, transport.rank()), options, settings);
     body(communicator);
   });
 }
