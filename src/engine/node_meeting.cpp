@@ -29,6 +29,9 @@ template <class Action>
 void NodeMeeting::attempt(Action action) {
   try {
     action();
+  } catch (const transport::DescriptorsRefused& error) {
+    trouble_ = error.what();
+    outcome_ = Outcome::refused;
   } catch (const Error& error) {
     trouble_ = error.what();
     outcome_ = Outcome::in_trouble;
@@ -52,9 +55,18 @@ void NodeMeeting::join(std::span<const Offer> offers) {
     arena_->delay(all_.delay_seed() * 1000 + static_cast<std::uint64_t>(all_.rank()));
 }
 
+bool NodeMeeting::wants_names(std::span<const Outcome> outcomes) {
+  return std::find(outcomes.begin(), outcomes.end(), Outcome::refused) != outcomes.end();
+}
+
 std::unique_ptr<NodeArena> NodeMeeting::conclude(std::span<const Outcome> outcomes, bool is_known) {
-  const auto first = std::find(outcomes.begin(), outcomes.end(), Outcome::in_trouble);
-  if (first == outcomes.end()) return std::move(arena_);
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](Outcome outcome) {
+    return outcome == Outcome::in_trouble || outcome == Outcome::refused;
+  });
+  if (first == outcomes.end()) {
+    arena_->forget_name();
+    return std::move(arena_);
+  }
   if (first - outcomes.begin() == all_.rank() && !is_known) say_why_not();
   return nullptr;
 }

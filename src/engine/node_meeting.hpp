@@ -17,7 +17,7 @@ namespace rondo::engine {
 class NodeMeeting {
  public:
   using Offer = transport::NodeArena::Offer;
-  enum class Outcome : std::uint8_t { fine, in_trouble, let_down };
+  enum class Outcome : std::uint8_t { fine, refused, in_trouble, let_down };
 
   /// `all` must live as long as this.
   explicit NodeMeeting(const transport::Transport& all);
@@ -26,6 +26,9 @@ class NodeMeeting {
   /// With the offers of all ranks.
   void join(std::span<const Offer> offers);
   Outcome outcome() const { return outcome_; }
+  /// With the outcomes of all ranks: whether one of them may not open the others' descriptors, so
+  /// that another meeting, with names, may do better.
+  static bool wants_names(std::span<const Outcome> outcomes);
   /// With the outcomes of all ranks: the arena, null unless all are fine. One rank of those in
   /// trouble says why, unless that `is_known`.
   std::unique_ptr<transport::NodeArena> conclude(std::span<const Outcome> outcomes, bool is_known);

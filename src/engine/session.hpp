@@ -100,6 +100,7 @@ class Session {
   void adopt_settings_of_rank_0();
   void compare_digests();
   void go_by_tuning();
+  std::unique_ptr<transport::NodeArena> make_arena();
   void meet_on_node();
   /// What every rank's `mine` is, in rank order.
   template <class T>

@@ -121,13 +121,22 @@ void Session::go_by_tuning() {
                     describe(placement())));
 }
 
-/// Makes the memory through which the ranks of a node meet, if they can have it.
+/// The memory through which the ranks of a node meet; null if they can't have it.
+std::unique_ptr<transport::NodeArena> Session::make_arena() {
+  for (bool again = false;; again = true) {
+    NodeMeeting meeting(*transport_);
+    meeting.join(gather_from_all(meeting.offer()));
+    const auto outcomes = gather_from_all(meeting.outcome());
+    if (again || !NodeMeeting::wants_names(outcomes))
+      return meeting.conclude(outcomes, lacks_shared_memory_);
+    transport::name_segments();
+  }
+}
+
 void Session::meet_on_node() {
   const transport::Topology& topology = transport_->topology();
   if (!settings_.shm || topology.nodes() == topology.size()) return;
-  NodeMeeting meeting(*transport_);
-  meeting.join(gather_from_all(meeting.offer()));
-  auto arena = meeting.conclude(gather_from_all(meeting.outcome()), lacks_shared_memory_);
+  auto arena = make_arena();
   lacks_shared_memory_ = arena == nullptr;
   if (lacks_shared_memory_) return;
   node_ = std::make_unique<Node>(std::move(arena), *transport_);

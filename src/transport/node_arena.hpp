@@ -102,6 +102,8 @@ class NodeArena {
   /// Maps the areas of all ranks of the node, of which this is number `self`. Throws Error(system),
   /// also for more than kMostRanks.
   void join(std::span<const Offer> offers, int self);
+  /// Once all ranks have joined: what name the memory has isn't needed any more.
+  void forget_name() noexcept { own_->forget_name(); }
 
   /// Commits this rank's areas of the further arenas, and tells the others how that went. Further
   /// calls do nothing. Throws Error(system).

@@ -80,6 +80,7 @@ Location SharedHeap::Segments::find(std::uintptr_t address, std::size_t bytes) c
   const auto& [begin, segment] = *std::prev(behind);
   const std::size_t offset = address - begin;
   if (offset > segment->bytes() || bytes > segment->bytes() - offset) return {};
+  if (segments_have_names() && segment->name().file >= 0) return {};  // others can't open it
   return {segment->name(), offset};
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <random>
@@ -15,11 +16,10 @@
 
 #include <fmt/core.h>
 
-#include <rondo/error.hpp>
-
 #include "core/check.hpp"
 #include "core/narrow.hpp"
 #include "transport/memory_room.hpp"
+#include "transport/shm_names.hpp"
 
 namespace rondo::transport {
 
@@ -32,6 +32,7 @@ struct Header {
 };
 constexpr std::size_t kHeaderBytes = 4096;
 
+std::atomic<bool> named = false;
 std::atomic<std::size_t> byte_limit = std::numeric_limits<std::size_t>::max();
 
 /// Unlike that of any other process, as far as chance goes, and different on each call.
@@ -57,6 +58,11 @@ class OwnSegments {
   void remove(std::uint64_t serial) {
     const std::lock_guard lock(mutex_);
     segments_.erase(serial);
+  }
+  void forget_names() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [serial, segment] : segments_)
+      if (const auto still_there = segment.lock()) still_there->forget_name();
   }
   std::shared_ptr<SharedSegment> find(std::uint64_t serial) {
     const std::lock_guard lock(mutex_);
@@ -90,8 +96,27 @@ void commit(int file, std::size_t begin, std::size_t end, const std::string& wha
   }
 }
 
+int open_file(const SegmentName& name, const std::string& path) {
+  if (name.file < 0) return open_named_file(name);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0 && (errno == EACCES || errno == EPERM))
+    throw DescriptorsRefused(ErrorCode::system, fmt::format("cannot open '{}': refused", path));
+  return core::check_system(file, "open", path);
+}
+
+/// As messages call it.
+std::string path_of(const SegmentName& name) {
+  if (name.file < 0) return named_file(name);
+  return fmt::format("/proc/{}/fd/{}", name.process, name.file);
+}
+
 }  // namespace
 
+void name_segments() {
+  // Memory that is never given back, as the heap's, is no reason to leave a file.
+  if (!named.exchange(true)) std::atexit([] { OwnSegments::instance().forget_names(); });
+}
+bool segments_have_names() { return named; }
 void limit_segments(std::size_t bytes) { byte_limit = bytes; }
 
 std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes, std::size_t later) {
@@ -99,7 +124,13 @@ std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes, std::siz
   check_room(bytes, what);
   const std::size_t committed = kHeaderBytes + bytes;
   std::shared_ptr<SharedSegment> segment(new SharedSegment);
-  segment->file_ = core::check_system(memfd_create("rondo", MFD_CLOEXEC), "create", what);
+  SegmentName name{getpid(), -1, next_serial()};
+  if (segments_have_names())
+    segment->file_ = create_named_file(name);
+  else
+    name.file = segment->file_ =
+        core::check_system(memfd_create("rondo", MFD_CLOEXEC), "create", what);
+  segment->name_ = name;
   commit(segment->file_, 0, committed, what);
   if (later > 0)
     core::check_system(ftruncate(segment->file_, core::narrow<off_t>(committed + later)), "make",
@@ -107,8 +138,7 @@ std::shared_ptr<SharedSegment> SharedSegment::create(std::size_t bytes, std::siz
   segment->map(committed + later);
   segment->populate(committed);
   segment->later_ = later;
-  segment->name_ = {getpid(), segment->file_, next_serial()};
-  *static_cast<Header*>(segment->mapping_) = {segment->name_.serial, committed};
+  *static_cast<Header*>(segment->mapping_) = {name.serial, committed};
   OwnSegments::instance().add(segment);
   return segment;
 }
@@ -118,9 +148,9 @@ std::shared_ptr<SharedSegment> SharedSegment::open(const SegmentName& name) {
     if (auto own = OwnSegments::instance().find(name.serial)) return own;
     throw Error(ErrorCode::system, "a shared segment is gone: its owner freed it while in use");
   }
-  const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.file);
+  const std::string path = path_of(name);
   std::shared_ptr<SharedSegment> segment(new SharedSegment);
-  segment->file_ = core::check_system(::open(path.c_str(), O_RDWR | O_CLOEXEC), "open", path);
+  segment->file_ = open_file(name, path);
   struct stat status {};
   core::check_system(fstat(segment->file_, &status), "look at", path);
   segment->map(core::narrow<std::size_t>(status.st_size));
@@ -162,15 +192,23 @@ void SharedSegment::commit_later() {
 }
 
 SharedSegment::~SharedSegment() {
-  if (name_.process == getpid()) OwnSegments::instance().remove(name_.serial);
+  if (name_.process == getpid()) {
+    OwnSegments::instance().remove(name_.serial);
+    forget_name();
+  }
   if (mapping_ != nullptr) munmap(mapping_, bytes_ + kHeaderBytes);
   if (file_ >= 0) close(file_);
 }
 
 std::byte* SharedSegment::data() const { return static_cast<std::byte*>(mapping_) + kHeaderBytes; }
 
+void SharedSegment::forget_name() noexcept {
+  if (name_.process != 0 && name_.file < 0) remove_named_file(name_);
+}
+
 void SharedSegment::discard() noexcept {
   if (file_ < 0) return;
+  forget_name();
   // A hole rather than a shorter file, which would kill a peer that is late after a failure.
   [[maybe_unused]] const int ignored = fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                                                  0, static_cast<off_t>(bytes_ + kHeaderBytes));

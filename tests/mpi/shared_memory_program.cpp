@@ -1,11 +1,16 @@
 /// A job whose ranks do or don't get memory to share: run by ctests that look at what it says.
 ///
-///   shared_memory_program room | no_room | no_room_on_rank_1 | no_room_for_buffers
+///   shared_memory_program room | no_room | no_room_on_rank_1 | no_room_for_buffers | refused
 ///
 /// Prints the ways that messages took, from rank 0. Fails where a result is wrong.
 
+#include <linux/capability.h>
 #include <mpi.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <span>
 #include <stdexcept>
@@ -20,6 +25,17 @@ namespace {
 
 using namespace rondo;
 
+/// Makes a process whose descriptors others may not open, also not as root.
+void refuse_descriptors() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> data{};
+  if (syscall(SYS_capget, &header, data.data()) != 0) throw std::runtime_error("capget failed");
+  for (auto* set : {&data[0].effective, &data[0].permitted, &data[0].inheritable})
+    *set &= ~(1U << CAP_SYS_PTRACE);
+  if (syscall(SYS_capset, &header, data.data()) != 0) throw std::runtime_error("capset failed");
+  if (prctl(PR_SET_DUMPABLE, 0) != 0) throw std::runtime_error("prctl failed");
+}
+
 void limit_memory(const std::string& scene) {
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -27,6 +43,8 @@ void limit_memory(const std::string& scene) {
     transport::limit_segments(0);
   else if (scene == "no_room_for_buffers")
     transport::limit_segments(std::size_t{1200} * 1024);  // an arena fits, and little besides
+  else if (scene == "refused")
+    refuse_descriptors();
   else if (scene != "room" && scene != "no_room_on_rank_1")
     throw std::runtime_error("shared_memory_program: no such scene: " + scene);
 }

@@ -9,13 +9,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <limits>
 
 #include <rondo/error.hpp>
 
 #include "support/shared_mappings.hpp"
+#include "transport/shm_names.hpp"
 
 namespace rondo::transport {
 namespace {
@@ -155,6 +158,58 @@ TEST(SharedSegment, TooLittleMemoryIsAnErrorThatNamesTheSize) {
   }
   EXPECT_EQ(testing::open_files(), files);
   limit_segments(std::numeric_limits<std::size_t>::max());
+}
+
+bool exists(const SegmentName& name) { return std::filesystem::exists(named_file(name)); }
+
+// In processes of their own, since there is no way back from names.
+
+TEST(SharedSegment, WithANameItIsReachedAndLeavesNothing) {
+  EXPECT_TRUE(is_true_in_a_child([] {
+    name_segments();
+    auto segment = SharedSegment::create(100);
+    const SegmentName first = segment->name();
+    segment->data()[7] = std::byte{7};
+    const bool reached = is_true_in_a_child(
+        [&] { return exists(first) && SharedSegment::open(first)->data()[7] == std::byte{7}; });
+    const bool kept = exists(first);
+    segment->forget_name();
+    const bool forgotten = !exists(first);
+    segment = SharedSegment::create(100);
+    const SegmentName second = segment->name();
+    segment.reset();
+    return reached && kept && forgotten && !exists(second);
+  }));
+}
+
+/// Of a segment with a name that a process never dropped, which then came to its end so.
+SegmentName kept_until(void (*end)(int status)) {
+  int ends[2];
+  if (pipe(ends) != 0) return {};
+  SegmentName name;
+  is_true_in_a_child([&] {
+    name_segments();
+    const auto* segment = new auto(SharedSegment::create(100));
+    const bool told = write(ends[1], &(*segment)->name(), sizeof name) == sizeof name;
+    end(0);
+    return told;
+  });
+  EXPECT_EQ(read(ends[0], &name, sizeof name), static_cast<ssize_t>(sizeof name));
+  for (const int file : ends) close(file);
+  return name;
+}
+
+TEST(SharedSegment, NoNameOutlivesAnOrderlyEnd) { EXPECT_FALSE(exists(kept_until(std::exit))); }
+
+TEST(SharedSegment, ASweepTakesWhatDeadProcessesLeft) {
+  const SegmentName left = kept_until(_exit);
+  EXPECT_TRUE(exists(left));
+  EXPECT_TRUE(is_true_in_a_child([&] {
+    name_segments();
+    const auto living = SharedSegment::create(100);
+    sweep_named_files();
+    return exists(living->name()) && !exists(left);
+  }));
 }
 
 }  // namespace
