@@ -29,10 +29,10 @@ struct Call;
 /// output (in place: the same address); partial overlap is refused. A null pointer is allowed where
 /// the count is 0.
 ///
-/// Buffers lie in host memory, CUDA's pinned and managed memory included. Blocking calls also take
-/// memory of a CUDA device, input and output on the same one and on every rank, but for
-/// all_to_all_v, send, receive and the allreduce of many tensors; what was enqueued in the device's
-/// default stream comes before them. All else refuses it.
+/// Buffers lie in host memory, CUDA's pinned and managed memory included. All but
+/// all_to_all_v, send, receive and the allreduce of many tensors also take memory of a CUDA device,
+/// input and output on the same one and on every rank; what was enqueued in the device's default
+/// stream comes before them.
 ///
 /// Blocking calls return when this rank's buffers may be reused. All ranks hold identical bits
 /// afterwards. Two threads on one communicator at once are refused with Error(usage); different

@@ -12,6 +12,7 @@
 
 #include <rondo/error.hpp>
 
+#include "device/runtime.hpp"
 #include "engine/call.hpp"
 #include "engine/deadline.hpp"
 #include "engine/operation.hpp"
@@ -32,8 +33,15 @@ struct Launch {
   Session* session = nullptr;  // null once that is gone
   Call call{};
   Terms terms{};
-  std::uint64_t sequence = 0;
+  std::uint64_t sequence = 0;  // of its operation under way, if it has several
   Deadline deadline{};
+  /// Where the memory is a device's.
+  struct OnDevice {
+    device::Runtime* devices;
+    int device;
+    std::unique_ptr<device::Event> after;  // it begins when this is done
+  };
+  std::optional<OnDevice> on_device{};
   std::atomic<State> state{State::pending};
   std::optional<Error> error{};  // of one that failed
   std::string_view algorithm{};  // that has served it

@@ -11,6 +11,11 @@
 
 namespace rondo::engine {
 
+void Launches::get_ready(device::Runtime& devices, int device, std::size_t part_bytes) {
+  part_bytes_ = part_bytes;
+  for (Slot& slot : slots_) slot.stagings.on(devices, device, part_bytes);
+}
+
 void Launches::add(Launch& launch) {
   if (memory_ == Memory::none) open();
   Slot& slot = slots_[added_++ % kSlots];
@@ -23,6 +28,8 @@ void Launches::open() {
   for (Slot& slot : slots_) {
     slot.operation = std::make_unique<Operation>(transport_, CallKind::asynchronous);
     slot.operation->go_by(tuning_, false);
+    slot.staged = std::make_unique<StagedOperation>(*slot.operation, CallKind::asynchronous,
+                                                    programs_, transport_);
   }
   if (arena_ != nullptr) claim_memory();
   memory_ = Memory::claimed;
@@ -84,8 +91,8 @@ bool Launches::step() {
         begin(slot);
         moved = true;
       }
-      if (!slot.operation->step()) {
-        moved |= slot.operation->progressed();
+      if (!step(slot)) {
+        moved |= is_staged(slot) ? slot.staged->progressed() : slot.operation->progressed();
         break;
       }
       end(slot);
@@ -99,13 +106,27 @@ void Launches::begin(Slot& slot) {
   Launch& launch = *slot.first;
   slot.running = true;
   if (core::tracing()) slot.began = Deadline::Clock::now();
-  slot.operation->start(launch.call, launch.terms, launch.sequence, programs_);
+  if (!launch.on_device)
+    return slot.operation->start(launch.call, launch.terms, launch.sequence, programs_);
+  const auto& [devices, device, after] = *launch.on_device;
+  slot.staged->start(launch.call, launch.terms, launch.sequence, *after,
+                     slot.stagings.on(*devices, device, part_bytes_));
+}
+
+bool Launches::step(Slot& slot) {
+  if (!is_staged(slot)) return slot.operation->step();
+  const bool done = slot.staged->step(oldest());
+  slot.first->sequence = slot.staged->sequence();
+  // The time of what comes before on the device isn't its own.
+  if (slot.staged->waits_for_device()) slot.first->deadline.start.reset();
+  return done;
 }
 
 void Launches::end(Slot& slot) {
   Launch& launch = *slot.first;
   launch.algorithm = slot.operation->algorithm();
   launch.over_at = Deadline::Clock::now();
+  launch.on_device.reset();
   slot.running = false;
   if (core::tracing()) trace(slot);
   slot.first = launch.next;  // its Request may give it back at once
@@ -126,7 +147,8 @@ void Launches::trace(const Slot& slot) const {
 
 collectives::Signature Launches::signature_of(const Launch& launch) const {
   for (const Slot& slot : slots_)
-    if (slot.running && slot.first == &launch) return slot.operation->signature();
+    if (slot.running && slot.first == &launch)
+      return is_staged(slot) ? slot.staged->signature() : slot.operation->signature();
   collectives::Signature signature;
   signature.sequence = launch.sequence;
   signature.collective = launch.call.collective;
@@ -147,13 +169,16 @@ std::optional<collectives::Begun> Launches::begun_by_another(std::uint64_t seque
 
 bool Launches::wait_in_memory() const {
   return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-    return slot.first == nullptr || (slot.running && slot.operation->waits_in_memory());
+    if (slot.first == nullptr) return true;
+    return slot.running &&
+           (is_staged(slot) ? slot.staged->waits_in_memory() : slot.operation->waits_in_memory());
   });
 }
 
 void Launches::cancel_from(std::uint64_t sequence) {
   for (Slot& slot : slots_) {
     if (slot.first == nullptr || slot.first->sequence < sequence) continue;
+    slot.staged->cancel();
     slot.operation->cancel();
     slot.running = false;
   }
@@ -170,6 +195,7 @@ void Launches::fail_from(std::uint64_t sequence, const Error& error) noexcept {
     for (Launch* launch = std::exchange(*link, nullptr); launch != nullptr; --pending_) {
       Launch* next = launch->next;  // its Request may give it back at once
       launch->error = error;
+      launch->on_device.reset();
       launch->state.store(Launch::State::failed, std::memory_order_release);
       launch = next;
     }

@@ -10,10 +10,12 @@
 #include <rondo/error.hpp>
 
 #include "collectives/tuning.hpp"
+#include "device/stagings.hpp"
 #include "engine/launch.hpp"
 #include "engine/node.hpp"
 #include "engine/operation.hpp"
 #include "engine/program_cache.hpp"
+#include "engine/staged_operation.hpp"
 #include "transport/node_arena.hpp"
 #include "transport/transport.hpp"
 
@@ -41,6 +43,9 @@ class Launches {
   void meet_at(transport::NodeArena& arena) { arena_ = &arena; }
   void go_by(const collectives::TuningTable* tuning) { tuning_ = tuning; }
 
+  /// Makes what launches on that device need, which is better not done while a stream waits for
+  /// one. Throws Error(cuda).
+  void get_ready(device::Runtime& devices, int device, std::size_t part_bytes);
   /// Queues it. Throws Error(system).
   void add(Launch& launch);
   bool empty() const { return pending() == 0; }
@@ -79,18 +84,22 @@ class Launches {
  private:
   struct Slot {
     std::unique_ptr<Operation> operation;
+    std::unique_ptr<StagedOperation> staged;  // of operation
+    device::Stagings stagings;
     std::unique_ptr<Node> node;
     Launch* first = nullptr;
     Launch* last = nullptr;
     bool running = false;                 // the first one
     Deadline::Clock::time_point began{};  // the first one; while there is a trace
   };
+  static bool is_staged(const Slot& slot) { return slot.first->on_device.has_value(); }
   enum class Memory : std::uint8_t { none, claimed, settled };
 
   void open();
   void claim_memory();
   bool settle_memory();
   void begin(Slot& slot);
+  bool step(Slot& slot);
   void end(Slot& slot);
   void trace(const Slot& slot) const;
 
@@ -103,6 +112,7 @@ class Launches {
   std::uint64_t stepped_ = kNone;
   std::atomic<int> pending_ = 0;
   Memory memory_ = Memory::none;
+  std::size_t part_bytes_ = 0;  // of staging
 };
 
 }  // namespace rondo::engine

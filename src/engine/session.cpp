@@ -52,8 +52,8 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       message_(std::make_unique<Message>(*transport_)),
       programs_(transport_->rank(), transport_->topology()),
       launches_(std::make_unique<Launches>(*transport_, programs_)),
-      staged_(std::make_unique<StagedOperation>(*operation_, programs_, transport_->rank(),
-                                                transport_->size())) {
+      staged_(std::make_unique<StagedOperation>(*operation_, CallKind::blocking, programs_,
+                                                *transport_)) {
   defaults_.algorithm = default_algorithm_;
   const transport::Topology& topology = transport_->topology();
   const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();

@@ -117,6 +117,9 @@ class Session {
   void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device);
   /// Bytes of a part in pinned memory.
   std::size_t part_bytes() const;
+  /// Of a call that doesn't wait, where its memory is a device's: marks what comes before it, and
+  /// says how many operations it takes.
+  std::optional<Launch::OnDevice> begin_on_device(const Call& call, std::uint64_t& operations);
   void refuse_devices(std::string_view call, std::string_view argument, ConstBuffer data) const;
   /// Of a blocking call that is over.
   void trace(const Call& call, Deadline::Clock::time_point began) const;

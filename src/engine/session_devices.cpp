@@ -39,6 +39,21 @@ void Session::run_staged(const Call& call, const Options& options, device::Runti
   health_.leave();
 }
 
+std::optional<Launch::OnDevice> Session::begin_on_device(const Call& call,
+                                                         std::uint64_t& operations) {
+  device::Runtime* const devices = device::in_use();
+  if (devices == nullptr) return std::nullopt;
+  const std::optional<int> device = device_of(call, transport_->rank(), *devices);
+  if (!device) return std::nullopt;
+  PartedCall parts(transport_->rank(), transport_->size());
+  parts.cut(call, part_bytes());
+  operations = parts.parts();
+  launches_->get_ready(*devices, *device, part_bytes());
+  Launch::OnDevice result{devices, *device, devices->make_event(*device)};
+  devices->wrap_stream(*device, nullptr)->record(*result.after);
+  return result;
+}
+
 void Session::refuse_devices(std::string_view call, std::string_view argument,
                              ConstBuffer data) const {
   if (device::Runtime* const devices = device::in_use())

@@ -33,14 +33,19 @@ Clock::time_point latest_in_destructor() {
 
 Launch& Session::launch(const Call& call, const Options& options) {
   Launch& launched = guarded([&]() -> Launch& {
-    health_.enter(++sequence_);
+    health_.enter(sequence_ + 1);
     const Terms terms = terms_of(options);
     check_terms(call, terms, transport_->rank(), transport_->size());
-    check_memory(call, transport_->rank());
+    check_addresses(call, transport_->rank());
+    std::uint64_t operations = 1;
+    std::optional<Launch::OnDevice> on_device = begin_on_device(call, operations);
+    health_.enter(sequence_ + 1, sequence_ + operations);
     Launch& launch = launch_pool_->take();
     launch.keep(call, terms);
     launch.session = this;
-    launch.sequence = sequence_;
+    launch.sequence = sequence_ + 1;
+    launch.on_device = std::move(on_device);
+    sequence_ += operations;
     launch.deadline = {.timeout = terms.timeout, .start = Clock::now()};
     launches_->add(launch);
     if (!watched_) let_others_step_this();

@@ -18,6 +18,7 @@ void StagedOperation::start(const Call& call, const Terms& terms, std::uint64_t 
   between_.type = call_.type();
   between_.op = call.op;
   between_.root = call.root;
+  between_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
   between_.on_device = 1;
   stage_ = Stage::waiting;
 }
@@ -73,7 +74,7 @@ bool StagedOperation::end_part() {
   return true;
 }
 
-void StagedOperation::cancel() noexcept {
+void StagedOperation::cancel() {
   const bool begun = stage_ != Stage::waiting && stage_ != Stage::over;
   stage_ = Stage::over;
   if (!begun) return;

@@ -15,8 +15,12 @@ namespace rondo::engine {
 class StagedOperation {
  public:
   /// All must live as long as this.
-  StagedOperation(Operation& operation, ProgramCache& programs, Rank rank, int size)
-      : operation_(operation), programs_(programs), call_(rank, size) {}
+  StagedOperation(Operation& operation, CallKind kind, ProgramCache& programs,
+                  const transport::Transport& transport)
+      : operation_(operation),
+        kind_(kind),
+        programs_(programs),
+        call_(transport.rank(), transport.size()) {}
 
   /// Begins when `after` is done. The parts' operations have the numbers from `sequence` on.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, device::Event& after,
@@ -29,7 +33,7 @@ class StagedOperation {
   bool waits_in_memory() const { return stage_ == Stage::working && operation_.waits_in_memory(); }
   /// Whether it has not begun: what comes before on the device isn't over.
   bool waits_for_device() const { return stage_ == Stage::waiting; }
-  void cancel() noexcept;
+  void cancel();
 
   /// How many operations.
   std::size_t parts() const { return call_.parts(); }
@@ -48,6 +52,7 @@ class StagedOperation {
   bool end_part();
 
   Operation& operation_;
+  CallKind kind_;
   ProgramCache& programs_;
   PartedCall call_;
   Terms terms_;

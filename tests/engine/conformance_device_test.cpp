@@ -42,7 +42,10 @@ class ConformanceOnDevice : public ::testing::TestWithParam<std::tuple<std::stri
 
   int size() const { return std::get<1>(GetParam()); }
 
-  void run(const Topology& topology, const std::vector<Case>& cases, std::size_t staging_bytes) {
+  using Run = Findings (*)(Communicator&, std::span<const Case>, const References&,
+                           device::Runtime*);
+  void check(Run run, const Topology& topology, const std::vector<Case>& cases,
+             std::size_t staging_bytes) {
     core::Settings settings;
     settings.staging_bytes = staging_bytes;
     const References references(topology, cases);
@@ -51,7 +54,7 @@ class ConformanceOnDevice : public ::testing::TestWithParam<std::tuple<std::stri
     run_communicators(
         world,
         [&](Communicator& communicator) {
-          findings[communicator.rank()] = run_cases(communicator, cases, references, devices_);
+          findings[communicator.rank()] = run(communicator, cases, references, devices_);
         },
         {}, settings);
     for (const Findings& found : findings)
@@ -62,28 +65,36 @@ class ConformanceOnDevice : public ::testing::TestWithParam<std::tuple<std::stri
   device::Runtime* devices_ = nullptr;
 };
 
-TEST_P(ConformanceOnDevice, GivesTheReference) {
-  std::vector<Case> cases = thin_out(covering_cases(size()), kStride);
+std::vector<Case> cases_for(int size) {
+  std::vector<Case> cases = thin_out(covering_cases(size), kStride);
   std::erase_if(cases, [](const Case& c) {
     return c.collective == Collective::barrier ||
            (c.collective == Collective::all_to_all && c.uneven);
   });
-  run(Topology::one_node(size()), cases, kStagingBytes);
-  run(Topology::spread(size()), thin_out(cases, 3), kStagingBytes);
-  run(Topology::spread(size()), thin_out(cases, 3), core::Settings().staging_bytes);
+  return cases;
 }
 
-std::string name_of_parameters(
-    const ::testing::TestParamInfo<std::tuple<std::string, int>>& info) {
+TEST_P(ConformanceOnDevice, GivesTheReference) {
+  const std::vector<Case> cases = cases_for(size());
+  check(run_cases, Topology::one_node(size()), cases, kStagingBytes);
+  check(run_cases, Topology::spread(size()), thin_out(cases, 3), kStagingBytes);
+  check(run_cases, Topology::spread(size()), thin_out(cases, 3), core::Settings().staging_bytes);
+}
+
+TEST_P(ConformanceOnDevice, GivesTheReferenceWhenOperationsOverlap) {
+  const std::vector<Case> cases = cases_for(size());
+  check(run_overlapped_cases, Topology::one_node(size()), thin_out(cases, 2), kStagingBytes);
+  check(run_overlapped_cases, Topology::spread(size()), thin_out(cases, 4), kStagingBytes);
+}
+
+std::string name_of_parameters(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info) {
   return std::to_string(std::get<1>(info.param)) + "_ranks";
 }
 const auto kSizes = ::testing::Values(1, 2, 3, 5);
 INSTANTIATE_TEST_SUITE_P(Host, ConformanceOnDevice,
-                         ::testing::Combine(::testing::Values("Host"), kSizes),
-                         name_of_parameters);
+                         ::testing::Combine(::testing::Values("Host"), kSizes), name_of_parameters);
 INSTANTIATE_TEST_SUITE_P(Cuda, ConformanceOnDevice,
-                         ::testing::Combine(::testing::Values("Cuda"), kSizes),
-                         name_of_parameters);
+                         ::testing::Combine(::testing::Values("Cuda"), kSizes), name_of_parameters);
 
 }  // namespace
 }  // namespace rondo::testing

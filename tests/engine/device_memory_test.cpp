@@ -120,8 +120,6 @@ TEST_F(DeviceMemory, AMixOfKindsIsRefusedOnAllRanks) {
 TEST_F(DeviceMemory, CallsThatDoNotTakeItRefuseIt) {
   using Call = std::function<void(Communicator&, Buffer)>;
   const std::vector<std::pair<std::string, Call>> calls{
-      {"allreduce: the input",
-       [](Communicator& c, Buffer b) { c.iallreduce(b, b, ReduceOp::sum).wait(); }},
       {"allreduce: the tensor",
        [](Communicator& c, Buffer b) {
          c.allreduce(std::span<const Buffer>(&b, 1), ReduceOp::sum);
@@ -153,17 +151,40 @@ TEST_F(DeviceMemory, RanksMustAgreeWhereTheMemoryLies) {
 }
 
 TEST_F(DeviceMemory, ACopyThatFailsLateFailsAllRanks) {
-  for (const int copies : {0, 3}) {  // on the way down, and, of one rank alone, back up
-    const auto all = errors(2, [&](Communicator& communicator) {
-      const Memory memory = allocate(4);
-      communicator.barrier();
-      if (communicator.rank() == 0) devices_.fail_copy(copies);
-      communicator.barrier();
-      communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
-      communicator.barrier();  // who was through already fails here
-    });
-    for (const Thrown& error : all) EXPECT_TRUE(error.mentions("injected")) << error;
-  }
+  for (const bool waits : {true, false})
+    for (const int copies : {0, 3}) {  // on the way down, and, of one rank alone, back up
+      const auto all = errors(2, [&](Communicator& communicator) {
+        const Memory memory = allocate(4);
+        communicator.barrier();
+        if (communicator.rank() == 0) devices_.fail_copy(copies);
+        communicator.barrier();
+        if (waits)
+          communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
+        else
+          communicator.iallreduce(buffer(memory), buffer(memory), ReduceOp::sum).wait();
+        communicator.barrier();  // who was through already fails here
+      });
+      for (const Thrown& error : all) EXPECT_TRUE(error.mentions("injected")) << error;
+    }
+}
+
+TEST_F(DeviceMemory, WhatWasEnqueuedInTheDefaultStreamComesFirst) {
+  constexpr std::size_t kCount = std::size_t{1} << 18;
+  run_communicators(2, [&](Communicator& communicator) {
+    const std::vector<float> ones(kCount, 1.0F);
+    const Memory data = allocate(kCount);
+    const auto stream = devices_.wrap_stream(0, nullptr);
+    float result = 0;
+    for (int round = 1; round <= 20; ++round) {
+      stream->copy(data.data(), ones.data(), data.bytes());
+      if (round % 2 == 0)
+        communicator.allreduce(buffer(data), buffer(data), ReduceOp::sum);
+      else
+        communicator.iallreduce(buffer(data), buffer(data), ReduceOp::sum).wait();
+      copy(&result, data.data() + data.bytes() - sizeof result, sizeof result);
+      ASSERT_EQ(result, 2.0F) << round;
+    }
+  });
 }
 
 TEST_F(DeviceMemory, NoMemoryForStagingFailsAllRanks) {
