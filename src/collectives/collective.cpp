@@ -6,9 +6,9 @@
 namespace rondo::collectives {
 
 namespace {
-constexpr std::array<std::string_view, 10> kNames{
-    "allreduce",  "reduce", "broadcast", "reduce_scatter", "allgather",
-    "all_to_all", "gather", "scatter",   "barrier",        "send_receive"};
+constexpr std::array<std::string_view, kCollectives> kNames{
+    "allreduce", "reduce",  "broadcast", "reduce_scatter", "allgather",   "all_to_all",
+    "gather",    "scatter", "barrier",   "split",          "send_receive"};
 }  // namespace
 
 using enum Collective;
@@ -25,5 +25,7 @@ bool has_root(Collective collective) {
   return collective == reduce || collective == broadcast || collective == gather ||
          collective == scatter;
 }
+
+bool moves_data(Collective collective) { return collective != barrier && collective != split; }
 
 }  // namespace rondo::collectives

@@ -15,9 +15,10 @@ enum class Collective : std::uint8_t {
   gather,
   scatter,
   barrier,
+  split,
   send_receive,
 };
-inline constexpr int kCollectives = 10;
+inline constexpr int kCollectives = 11;
 
 /// "allreduce", "reduce", …
 std::string_view name_of(Collective collective);
@@ -27,5 +28,8 @@ bool reduces(Collective collective);
 
 /// reduce, broadcast, gather, scatter.
 bool has_root(Collective collective);
+
+/// All but barrier and split.
+bool moves_data(Collective collective);
 
 }  // namespace rondo::collectives

@@ -46,7 +46,7 @@ std::uint64_t digest(std::uint64_t of_terms, std::uint64_t sequence) {
 std::string describe(const Signature& signature) {
   std::string text = fmt::format("{}{} #{}", signature.asynchronous != 0 ? "i" : "",
                                  name_of(signature.collective), signature.sequence);
-  if (signature.collective == Collective::barrier) return text;
+  if (!moves_data(signature.collective)) return text;
   text += fmt::format(" of {} {}", signature.count, name_of(signature.type));
   if (reduces(signature.collective)) text += fmt::format(", {}", name_of(signature.op));
   if (has_root(signature.collective)) text += fmt::format(", root {}", signature.root);

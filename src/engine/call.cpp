@@ -93,6 +93,7 @@ void check_counts(const Call& call, Rank rank, int size) {
       break;
     case Collective::broadcast:
     case Collective::barrier:
+    case Collective::split:
     case Collective::send_receive:
       break;
   }
@@ -161,6 +162,7 @@ std::size_t element_count(const Call& call, int size) {
     case Collective::scatter:
       return call.output.count * ranks;
     case Collective::barrier:
+    case Collective::split:
       return 0;
   }
   return 0;

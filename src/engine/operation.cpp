@@ -67,7 +67,7 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
 }
 
 bool Operation::moves_data(const Call& call) const {
-  return call.collective != Collective::barrier &&
+  return collectives::moves_data(call.collective) &&
          (signature().count > 0 || !call.output_counts.empty());
 }
 

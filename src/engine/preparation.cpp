@@ -47,7 +47,7 @@ bool Preparation::is_prepared(const Call& call, const Terms& terms) const {
 void Preparation::prepare_anew(const Call& call, const Terms& terms) {
   prepared_call_.reset();
   check_terms(call, terms, transport_.rank(), transport_.size());
-  choice_ = call.collective == Collective::barrier ? Choice{} : choose(call, terms);
+  choice_ = moves_data(call.collective) ? choose(call, terms) : Choice{};
   const DataType type = type_of(call, transport_.rank());
   arithmetic_ = collectives::reduces(call.collective)
                     ? Arithmetic(type, call.op, transport_.size(), terms.scale, terms.narrow)
@@ -86,7 +86,7 @@ void Preparation::sign(const Call& call, const Terms& terms) {
   signature_.details = call.details;
   signature_.on_device = call.on_device ? 1 : 0;
   signature_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
-  if (call.collective != Collective::barrier) sign_data(call, terms);
+  if (moves_data(call.collective)) sign_data(call, terms);
   terms_digest_ = digest_of_terms(signature_);
 }
 

@@ -106,13 +106,13 @@ void Session::run(const Call& call, const Options& options) {
   });
 }
 
-void Session::run_held(const Call& call, const Options& options) {
+void Session::run_held(const Call& call, const Options& options, Pending pending) {
   health_.enter(++sequence_);
   if (!launches_->empty()) make_room();
   const Terms terms = terms_of(options);
   const auto began = core::tracing() ? Clock::now() : Clock::time_point{};
   operation_->start(call, terms, sequence_, programs_);
-  finish(*operation_, terms.timeout);
+  finish(*operation_, terms.timeout, pending);
   trace(call, began);
   last_algorithm_ = operation_->algorithm();
   health_.leave();
@@ -227,21 +227,6 @@ void Session::receive(Buffer data, Rank from, const Options& options) {
   });
 }
 
-std::unique_ptr<Session> Session::split(int color, int key) {
-  return guarded([&]() -> std::unique_ptr<Session> {
-    // The transport's own split has no deadline, so all ranks meet here first.
-    run_held({.collective = Collective::barrier}, {});
-    auto part = transport_->split(color, key);
-    if (part == nullptr) return nullptr;
-    std::unique_ptr<Session> session(new Session(Agreed{}, std::move(part), defaults_, settings_));
-    session->lacks_shared_memory_ = lacks_shared_memory_;
-    session->tuning_ = tuning_;
-    session->meet_on_node();
-    session->go_by_tuning();
-    return session;
-  });
-}
-
 /// Who waits for the node's ranks alone is woken by them.
 void Session::end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory) {
   const Activity others = moved ? Activity::idle : step_others();
@@ -255,21 +240,22 @@ void Session::end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory)
 }
 
 template <class Work>
-void Session::finish(Work& work, std::chrono::milliseconds timeout) {
+void Session::finish(Work& work, std::chrono::milliseconds timeout, Pending pending) {
   if (step(work)) return;
   Deadline deadline{.timeout = timeout};
   core::Backoff backoff(crowded());
   for (unsigned steps = 1; !step(work); ++steps) {
-    const bool moved = step_launches() || work.progressed();
+    const bool moved = (pending == Pending::moves && step_launches()) || work.progressed();
     end_turn(backoff, moved, work.waits_in_memory());
     if (backoff.look_around() || steps % 4096 == 0) {
-      look_around();
+      pending == Pending::moves ? look_around() : health_.pump();
       look_at(deadline, work.signature());
     }
   }
 }
 
-template void Session::finish(StagedOperation& work, std::chrono::milliseconds timeout);
+template void Session::finish(StagedOperation& work, std::chrono::milliseconds timeout,
+                              Pending pending);
 
 void Session::look_at(Deadline& deadline, const collectives::Signature& signature) {
   const bool is_message = signature.collective == Collective::send_receive;

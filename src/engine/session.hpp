@@ -100,6 +100,7 @@ class Session {
   void adopt_settings_of_rank_0();
   void compare_digests();
   void go_by_tuning();
+  void meet_before_split();
   std::unique_ptr<transport::NodeArena> make_arena();
   void meet_on_node();
   /// What every rank's `mine` is, in rank order.
@@ -111,7 +112,9 @@ class Session {
   /// or ends the job.
   template <class Body>
   decltype(auto) guarded(Body&& body);
-  void run_held(const Call& call, const Options& options);
+  /// What becomes of the pending operations while a blocking one is under way.
+  enum class Pending : std::uint8_t { moves, rests };
+  void run_held(const Call& call, const Options& options, Pending pending = Pending::moves);
   /// The same where buffers may lie in the memory of devices.
   void run_anywhere(const Call& call, const Options& options, device::Runtime& devices);
   void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device);
@@ -128,7 +131,7 @@ class Session {
   void check_peer(Rank peer, const char* call) const;
   /// Steps `work` until it is done, the deadline passes or a peer fails.
   template <class Work>
-  void finish(Work& work, std::chrono::milliseconds timeout);
+  void finish(Work& work, std::chrono::milliseconds timeout, Pending pending = Pending::moves);
   bool step(Operation& work) { return work.step(); }
   bool step(Message& work) { return work.step(); }
   bool step(StagedOperation& work) { return work.step(launches_->oldest()); }

@@ -14,7 +14,8 @@
 #include "engine/session-inl.hpp"
 #include "transport/keep_for_ever.hpp"
 
-// How the ranks of a new communicator come to agree on settings and tuning, and meet on their node.
+// How communicators are split, and how the ranks of a new one come to agree on settings and tuning,
+// and meet on their node.
 namespace rondo::engine {
 
 using collectives::Collective;
@@ -40,6 +41,29 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
   compare_digests();
   meet_on_node();
   go_by_tuning();
+}
+
+std::unique_ptr<Session> Session::split(int color, int key) {
+  return guarded([&]() -> std::unique_ptr<Session> {
+    meet_before_split();
+    auto part = transport_->split(color, key);
+    if (part == nullptr) return nullptr;
+    std::unique_ptr<Session> session(new Session(Agreed{}, std::move(part), defaults_, settings_));
+    session->lacks_shared_memory_ = lacks_shared_memory_;
+    session->tuning_ = tuning_;
+    session->meet_on_node();
+    session->go_by_tuning();
+    return session;
+  });
+}
+
+/// The transport's own split has no deadline, so either all ranks must enter it or none. A rank
+/// that fails in the first meeting doesn't come to the second, where the others hear of it. Whoever
+/// has come to the second lets rest what is pending, which might fail while others are in the split
+/// already; nobody waits for it, since all have called split() by then.
+void Session::meet_before_split() {
+  run_held({.collective = Collective::split}, {});
+  run_held({.collective = Collective::split}, {}, Pending::rests);
 }
 
 template <class T>

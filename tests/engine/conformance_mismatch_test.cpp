@@ -86,7 +86,7 @@ constexpr std::array kDisagreements{
                  [](Communicator& c, std::size_t) { c.barrier(); }, "barrier"},
     Disagreement{"split", "collective",  //
                  [](Communicator& c, std::size_t n) { allreduce(c, n); }, "allreduce",
-                 [](Communicator& c, std::size_t) { c.split(0); }, "barrier"},
+                 [](Communicator& c, std::size_t) { c.split(0); }, "split"},
     Disagreement{"algorithm", "algorithm",
                  [](Communicator& c, std::size_t n) {
                    allreduce(c, n, ReduceOp::sum, {.algorithm = "ring"});

@@ -196,6 +196,31 @@ int throws_with_a_request() {
   return 0;
 }
 
+/// Rank 0's third request begins, and fails, when rank 1 has joined the first: by then rank 0 waits
+/// in split(), which rank 1 enters next.
+int splits_with_a_failing_request() {
+  const rondo::Environment mpi;
+  Communicator world(MPI_COMM_WORLD);
+  const auto let_rank_0_go_on = [&] {
+    if (world.rank() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  };
+  std::vector<float> data(3, 1.0F);
+  std::vector<Request> requests;
+  let_rank_0_go_on();
+  for (float& datum : data) {
+    const bool wrong = world.rank() == 0 && requests.size() == 2;
+    requests.push_back(
+        world.iallreduce(std::span(&datum, 1), ReduceOp::sum, {.algorithm = wrong ? "tring" : ""}));
+  }
+  let_rank_0_go_on();
+  try {
+    world.split(0);
+  } catch (const std::exception& error) {
+    std::puts(error.what());
+  }
+  return 0;
+}
+
 int aborts() {
   const rondo::Environment mpi;
   MpiTransport transport(MPI_COMM_WORLD);
@@ -219,6 +244,7 @@ const std::map<std::string, std::function<int()>> kScenes{
     {"finalizes_with_a_lonely_request", finalizes_with_a_lonely_request},
     {"requests_outlive_mpi", requests_outlive_mpi},
     {"throws_with_a_request", throws_with_a_request},
+    {"splits_with_a_failing_request", splits_with_a_failing_request},
     {"aborts", aborts},
 };
 

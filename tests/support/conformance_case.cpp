@@ -134,6 +134,7 @@ Shape shape_of(const Case& c, Rank rank, int size) {
       shape.pieces = {{c.root, before, c.count}};
       break;
     case Collective::barrier:
+    case Collective::split:
     case Collective::send_receive:
       break;
   }
@@ -168,6 +169,7 @@ void call(Communicator& communicator, const Case& c, const Shape& shape, ConstBu
       return communicator.scatter(input, output, c.root, options);
     case Collective::barrier:
       return communicator.barrier(options);
+    case Collective::split:
     case Collective::send_receive:
       break;
   }
