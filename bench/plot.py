@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Draws the results of allreduce_bench, latency and bus bandwidth over the size of the message, or a
-step of a training that RONDO_TRACE recorded.
+"""Draws the results of allreduce_bench, latency and bus bandwidth over the size of the message; those of
+overlap_bench; or a step of a training that RONDO_TRACE recorded.
 
     bench/plot.py FILE.json [FILE.json …] [--output PREFIX] [--title TEXT]
+    bench/plot.py OVERLAP.json [--output PREFIX] [--title TEXT]
     bench/plot.py TRACE.json [--step N] [--output PREFIX] [--title TEXT]
 
 Writes PREFIX.png and PREFIX.svg (default: the first file's name without .json). Files of several
 runs become one picture: the same implementation in two files is told apart by the file's name. Rows
 of another collective, type, operation or number of ranks get a picture each, PREFIX-WHAT.png.
 
-Of a trace it draws step N, from 0 (default: one in the middle): when each rank computed, when it
+Of overlap_bench's results it draws each implementation's step beside the bound. Of a trace it draws step N, from 0 (default: one in the middle): when each rank computed, when it
 stood still, and when gradients were on their way.
 
 Needs Debian's python3-matplotlib.
@@ -21,6 +22,7 @@ import sys
 
 from figures import COLORS, pyplot, save, ticker
 from result_files import BadFile, GROUP, load, mpi_name, read, size_text
+import overlap_steps
 import timeline
 
 MARKERS = ["o", "s", "^", "D", "v", "P", "X", "<"]
@@ -151,19 +153,23 @@ def draw_results(paths, prefix, title):
         save(figure, prefix_of(prefix, group, len(groups) > 1))
 
 
-def draw_trace(path, step, prefix, title):
+def draw_alone(path, figure_of, prefix):
+    """`figure_of` what the file holds."""
     try:
-        save(timeline.draw_step(read(path), step, title), prefix)
+        save(figure_of(read(path)), prefix)
     except BadFile as error:
         raise BadFile(f"{path}: {error}") from error
 
 
-def is_trace(path):
+def kind_of(path):
+    """What the file holds: "trace", "overlap" or "results"."""
     try:
         document = read(path)
     except BadFile:
-        return False  # which is told when it is loaded
-    return isinstance(document, dict) and isinstance(document.get("traceEvents"), list)
+        return "results"  # what is wrong is told when it is loaded
+    if isinstance(document, dict) and isinstance(document.get("traceEvents"), list):
+        return "trace"
+    return "overlap" if isinstance(document, dict) and "work" in document else "results"
 
 
 def main():
@@ -175,12 +181,15 @@ def main():
     options = parser.parse_args()
     prefix = options.output or options.files[0].with_suffix("")
     try:
-        if is_trace(options.files[0]):
-            if len(options.files) > 1:
-                parser.error("a trace is drawn alone")
-            draw_trace(options.files[0], options.step, prefix, options.title)
-        elif options.step is not None:
+        kind = kind_of(options.files[0])
+        if kind != "results" and len(options.files) > 1:
+            parser.error(f"{options.files[0]} is drawn alone")
+        if kind != "trace" and options.step is not None:
             parser.error(f"--step: {options.files[0]} is no trace")
+        if kind == "trace":
+            draw_alone(options.files[0], lambda it: timeline.draw_step(it, options.step, options.title), prefix)
+        elif kind == "overlap":
+            draw_alone(options.files[0], lambda it: overlap_steps.draw(it, options.title), prefix)
         else:
             draw_results(options.files, prefix, options.title)
     except BadFile as error:

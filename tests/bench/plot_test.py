@@ -97,6 +97,20 @@ class Plot(unittest.TestCase):
         self.assertTrue("step 1" in svg and "rank 0" in svg and "rank 1" in svg)
         self.assertEqual(svg.count("10.00 ms, gradients travelled for 6.00, exposed 2.00"), 2)
 
+    def test_draws_what_overlaps(self):
+        document = {"meta": META, "work": {"bytes": 1 << 20, "compute_ms": 10.0, "bound_ms": 11.0},
+                    "rows": [{"impl": impl, "step_ms": step, "communication_ms": 11.0, "ratio": step / 11.0}
+                             for impl, step in (("rondo", 12.1), ("iallreduce", 16.5))]}
+        self.assertEqual(self.plot(self.write("overlap.json", document)), "")
+        self.assertEqual(self.drawn(), ["overlap.png", "overlap.svg"])
+        svg = (self.folder / "overlap.svg").read_text()
+        for text in ("reducer", "MPI_Iallreduce", "1.10 × bound", "1.50 × bound", "1.0 MiB of gradients"):
+            self.assertTrue(text in svg, text)
+        del document["rows"][1]["ratio"]
+        self.assertTrue("no valid \"impl\"" in self.plot(self.write("cut.json", document)))
+        document["rows"] = []
+        self.assertTrue("no rows" in self.plot(self.write("cut.json", document)))
+
     def test_refuses_steps_that_are_not_there(self):
         path = self.write("trace.json", self.trace(2))
         self.assertIn("the trace has steps 0 to 1", self.plot(path, "--step", "2"))
@@ -105,7 +119,7 @@ class Plot(unittest.TestCase):
             self.plot(self.write("here.json", {"meta": META, "rows": self.rows}), "--step", "2")
             self.plot(path, path)
         self.assertIn("is no trace", said.getvalue())
-        self.assertIn("a trace is drawn alone", said.getvalue())
+        self.assertIn("is drawn alone", said.getvalue())
         self.assertEqual(self.drawn(), [])
 
     def test_refuses_what_it_cannot_draw(self):
