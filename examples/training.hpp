@@ -20,7 +20,7 @@
 /// Calls train(T{}) with the type of elements that the options name.
 template <class Train>
 void with_element_type(const TrainingOptions& options, Train train) {
-  if (options.float64)
+  if (options.dtype == DType::f64)
     train(double{});
   else
     train(float{});
@@ -60,6 +60,7 @@ class Training {
                     {"bucket-mb", fmt::to_string(options.bucket_mb)}};
     model_.initialise(options.seed);
     reducer_.template add_views<T>(model_.parameters());
+    if (options.dtype == DType::bf16) weights_.emplace(model_.parameters());
     if (options.zero) shard_optimizer();
     state_.arrays = arrays();
     state_.shards = shards();
@@ -121,6 +122,7 @@ class Training {
 
   void step(const rondo::train::Batch<T>& batch) {
     double loss = 0.0;
+    if (weights_) weights_->round();
     const std::size_t parts = options_.accumulate;
     for (std::size_t part = 0; part < parts; ++part) {
       const auto micro_batch = batch.part(part, parts);
@@ -131,6 +133,7 @@ class Training {
       loss += forward_and_backward(micro_batch);
     }
     const std::uint64_t samples = reducer_.finish();
+    if (weights_) weights_->restore();
     ++position_.batch;
     if (reducer_.stats().skip) return;
     optimizer_->step(schedule_.at(position_.step));
@@ -161,11 +164,14 @@ class Training {
 
   /// Returns the sum of the losses.
   double forward_and_backward(const rondo::train::Batch<T>& batch) {
-    const auto outputs = model_.forward(batch.features, batch.samples(),
-                                        {.training = true,
-                                         .seed = options_.seed,
-                                         .step = position_.step,
-                                         .samples = batch.numbers});
+    const auto outputs = model_.forward(
+        batch.features, batch.samples(),
+        {.training = true,
+         .seed = options_.seed,
+         .step = position_.step,
+         .samples = batch.numbers,
+         .precision = options_.dtype == DType::bf16 ? rondo::train::Precision::bfloat16
+                                                    : rondo::train::Precision::full});
     gradient_.resize(outputs.size());
     const double loss = loss_(outputs, batch, gradient_);
     model_.backward(gradient_, [&](std::size_t i) { reducer_.ready(i); });
@@ -214,6 +220,7 @@ class Training {
   Loss loss_;
   const char* counted_;
   rondo::train::GradientReducer reducer_;
+  std::optional<rondo::train::MasterWeights<T>> weights_;  // with bf16
   rondo::train::Progress progress_;
   rondo::train::Schedule schedule_;
   std::unique_ptr<rondo::train::Optimizer<T>> optimizer_;

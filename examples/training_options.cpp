@@ -1,5 +1,6 @@
 #include "training_options.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -8,6 +9,9 @@
 namespace train = rondo::train;
 
 namespace {
+
+const std::map<std::string, DType> kDTypes{
+    {"f32", DType::f32}, {"f64", DType::f64}, {"bf16", DType::bf16}};
 
 void add_learning_options(CLI::App& app, TrainingOptions& options) {
   using Shape = train::Schedule::Shape;
@@ -46,9 +50,9 @@ void add_learning_options(CLI::App& app, TrainingOptions& options) {
   app.add_option("--clip-norm", options.clip_norm, "the gradient's norm, at most; 0: any")
       ->check(CLI::Range(0.0, 1e300))
       ->capture_default_str();
-  app.add_option("--dtype", options.float64, "f32 or f64")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, bool>{{"f32", false}, {"f64", true}}))
+  app.add_option("--dtype", options.dtype,
+                 "f32, f64, or bf16: matrix products of bfloat16, weights of float32")
+      ->transform(CLI::CheckedTransformer(kDTypes))
       ->default_str("f32");
   app.add_option("--seed", options.seed, "of the split and the order of the samples")
       ->capture_default_str();
@@ -161,6 +165,10 @@ template std::unique_ptr<train::Optimizer<double>> make_optimizer(
 
 namespace {
 
+std::string dtype_name(DType dtype) {
+  return std::ranges::find(kDTypes, dtype, [](const auto& pair) { return pair.second; })->first;
+}
+
 std::string name_of(const TrainingOptions& options, const train::Schedule& schedule) {
   switch (schedule.shape) {
     case train::Schedule::Shape::constant:
@@ -182,7 +190,7 @@ train::Settings settings_of(const TrainingOptions& options, const train::Schedul
           {"test-fraction", fmt::to_string(options.test_fraction)},
           {"batch-size", fmt::to_string(options.batch_size)},
           {"seed", fmt::to_string(options.seed)},
-          {"dtype", options.float64 ? "f64" : "f32"},
+          {"dtype", dtype_name(options.dtype)},
           {"optimizer", options.optimizer},
           {"momentum", sgd ? fmt::to_string(options.momentum) : "not used"},
           {"nesterov", sgd && options.nesterov ? "on" : "off"},

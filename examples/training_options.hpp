@@ -14,6 +14,10 @@ namespace CLI {
 class App;
 }
 
+/// What a model computes in: bf16 is float32 whose matrix products take factors rounded to
+/// bfloat16.
+enum class DType { f32, f64, bf16 };
+
 /// What every example's command line says about its training.
 struct TrainingOptions {
   double test_fraction = 0.15;
@@ -29,7 +33,7 @@ struct TrainingOptions {
   std::uint64_t decay_every = 0;
   double decay = 0.1;
   std::optional<double> weight_decay;
-  bool float64 = false;
+  DType dtype = DType::f32;
   std::uint64_t seed = 0;
   double bucket_mb = 25;
   bool no_overlap = false;

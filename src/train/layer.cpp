@@ -6,6 +6,9 @@
 #include <fmt/core.h>
 
 #include <rondo/error.hpp>
+#include <rondo/train/mixed_precision.hpp>
+
+#include "train/memory.hpp"
 
 namespace rondo::train {
 
@@ -46,21 +49,30 @@ template <class T>
 std::span<const T> Layer<T>::forward(std::span<const T> input, std::size_t rows, const Pass& pass) {
   check_size("the input", name_, input.size(), rows, inputs_);
   rows_ = rows;
-  input_ = input;
-  return rows == 0 ? std::span<const T>() : apply(input, pass);
+  precision_ = pass.precision;
+  input_ = factor(input, rounded_input_);
+  return rows == 0 ? std::span<const T>() : apply(input_, pass);
 }
 
 template <class T>
 std::span<const T> Layer<T>::backward(std::span<const T> output_gradient,
                                       const GradientReady& ready, InputGradient wanted) {
   check_size("the output's gradient", name_, output_gradient.size(), rows_, outputs_);
-  if (rows_ > 0) return differentiate(output_gradient, ready, wanted);
+  if (rows_ > 0) return differentiate(factor(output_gradient, rounded_gradient_), ready, wanted);
   const std::vector<Parameter<T>*> all = parameters();
   for (std::size_t i = all.size(); i-- > 0;) {  // sums over no rows
     std::ranges::fill(all[i]->gradient(), T{0});
     ready(i);
   }
   return {};
+}
+
+template <class T>
+std::span<const T> Layer<T>::factor(std::span<const T> given, Tensor<T>& memory) const {
+  if (precision_ == Precision::full || !multiplies()) return given;
+  const std::span<T> rounded = grown(memory, given.size());
+  round_to_bfloat16(given, rounded);
+  return rounded;
 }
 
 template class Layer<float>;

@@ -31,6 +31,17 @@ class TrainDigits(example_job.ExampleJob):
         self.train(2, *options, "--checkpoint", second, "--resume", second)
         self.assert_same_checkpoint(first, second)
 
+    def test_bfloat16_tells_digits_apart_and_resumes(self):
+        options = ("--epochs", 2, "--dtype", "bf16", "--hook", "bf16")
+        first, second = self.folder / "first", self.folder / "second"
+        _, losses = self.train(2, *options, "--checkpoint", first)
+        self.train(2, *options, "--checkpoint", second, "--max-steps", 30)
+        self.train(2, *options, "--checkpoint", second, "--resume", second)
+        self.assert_same_checkpoint(first, second)
+        _, full = self.train(2, "--epochs", 2)
+        self.assertNotEqual(losses, full)
+        self.assertLess(abs(losses[1] / full[1] - 1), 0.05)
+
     def test_a_resumed_run_accumulates_and_compresses_as_the_interrupted_one(self):
         options = ("--epochs", 1, "--hook", "powersgd", "--accumulate", 3, "--clip-norm", 1)
         first, second = self.folder / "first", self.folder / "second"

@@ -36,6 +36,7 @@ class Conv2d final : public Layer<T> {
   Conv2d(const std::string& name, const ImageShape& input, const ImageShape& output,
          const Window& window);
 
+  bool multiplies() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;

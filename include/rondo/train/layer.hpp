@@ -11,12 +11,18 @@
 
 namespace rondo::train {
 
+/// What layers with matrix products take as factors. bfloat16: their inputs and output gradients
+/// are rounded to it first, as PyTorch's autocast does; products add up in T, and all else is in T.
+/// The parameters' rounding is MasterWeights'.
+enum class Precision { full, bfloat16 };
+
 /// What a forward pass is for, and which samples are in it. Most layers don't look.
 struct Pass {
   bool training = false;                      ///< else evaluation, which is not random
   std::uint64_t seed = 0;                     ///< of random masks
   std::uint64_t step = 0;                     ///< optimizer steps taken before this one
   std::span<const std::size_t> samples = {};  ///< each row's number in the data set
+  Precision precision = Precision::full;      ///< of the pass and its backward()
 };
 
 /// Called in backward() with i as soon as the gradient of parameters()[i] is complete.
@@ -75,16 +81,25 @@ class Layer {
   virtual std::span<const T> differentiate(std::span<const T> output_gradient,
                                            const GradientReady& ready, InputGradient wanted) = 0;
 
+  /// Whether inputs and output gradients are factors of matrix products.
+  virtual bool multiplies() const { return false; }
+
   /// Of the last forward().
   std::size_t rows() const { return rows_; }
   std::span<const T> input() const { return input_; }
 
  private:
+  /// What apply() and differentiate() see of `given`: with bfloat16, its copy in `memory`.
+  std::span<const T> factor(std::span<const T> given, Tensor<T>& memory) const;
+
   std::string name_;
   std::size_t inputs_;
   std::size_t outputs_;
   std::size_t rows_ = 0;
   std::span<const T> input_;
+  Precision precision_ = Precision::full;
+  Tensor<T> rounded_input_;
+  Tensor<T> rounded_gradient_;
 };
 
 extern template class Layer<float>;

@@ -30,6 +30,7 @@ class Lstm final : public Layer<T> {
   }
 
  private:
+  bool multiplies() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;

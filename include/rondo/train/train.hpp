@@ -32,6 +32,7 @@
 #include <rondo/train/max_pool2d.hpp>
 #include <rondo/train/metrics.hpp>
 #include <rondo/train/metrics_file.hpp>
+#include <rondo/train/mixed_precision.hpp>
 #include <rondo/train/optimizer.hpp>
 #include <rondo/train/parameter.hpp>
 #include <rondo/train/permutation.hpp>
