@@ -147,6 +147,8 @@ class Communicator {
   Request iallgather_v(ConstBuffer input, Buffer output, std::span<const std::size_t> counts,
                        const Options& options = {});
   Request iall_to_all(ConstBuffer input, Buffer output, const Options& options = {});
+  Request iall_to_all_v(ConstBuffer input, std::span<const std::size_t> send_counts, Buffer output,
+                        std::span<const std::size_t> receive_counts, const Options& options = {});
   Request igather(ConstBuffer input, Buffer output, Rank root, const Options& options = {});
   Request iscatter(ConstBuffer input, Buffer output, Rank root, const Options& options = {});
   Request ibarrier(const Options& options = {});
@@ -155,6 +157,11 @@ class Communicator {
   // ───────────────────
   void send(ConstBuffer data, Rank to, const Options& options = {});
   void receive(Buffer data, Rank from, const Options& options = {});
+  /// The same without waiting, as the `i…` calls above: a blocking call matches one that doesn't
+  /// wait. Receives from one rank end in their order. Those that are pending fail with any failure
+  /// of the communicator.
+  Request isend(ConstBuffer data, Rank to, const Options& options = {});
+  Request ireceive(Buffer data, Rank from, const Options& options = {});
 
   /// The algorithm that served the latest collective that this rank has waited for, as
   /// docs/algorithms.md names it (of "node" with the way: "node, direct"); empty before the first

@@ -76,7 +76,7 @@ void check_counts(const Call& call, Rank rank, int size) {
       if (!call.output_counts.empty()) check_count(call, in, call.output_counts[self], "input");
       break;
     case Collective::all_to_all:
-      if (call.input_counts.empty()) {
+      if (!is_uneven_all_to_all(call)) {
         check_count(call, out, in, "output");
         if (in % ranks != 0)
           refuse(call, "{} elements can't be dealt to {} ranks evenly", in, size);

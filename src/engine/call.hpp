@@ -52,6 +52,11 @@ DataType type_of(const Call& call, Rank rank);
 /// Elements of the whole message, of all ranks' blocks together; alike on all ranks.
 std::size_t element_count(const Call& call, int size);
 
+/// Whether each rank knows the sizes of its own blocks alone.
+inline bool is_uneven_all_to_all(const Call& call) {
+  return call.collective == collectives::Collective::all_to_all && !call.input_counts.empty();
+}
+
 /// Whether the calls differ in nothing but where their memory is. Never, for simplicity, where the
 /// sizes of blocks are given.
 bool are_alike(const Call& a, const Call& b);

@@ -109,6 +109,15 @@ Call all_to_all_call(ConstBuffer input, Buffer output) {
   return {.collective = Collective::all_to_all, .input = input, .output = output};
 }
 
+Call all_to_all_call(ConstBuffer input, std::span<const std::size_t> send_counts, Buffer output,
+                     std::span<const std::size_t> receive_counts) {
+  return {.collective = Collective::all_to_all,
+          .input = input,
+          .output = output,
+          .input_counts = send_counts,
+          .output_counts = receive_counts};
+}
+
 Call gather_call(ConstBuffer input, Buffer output, Rank root, bool is_root) {
   return {.collective = Collective::gather,
           .input = input,
@@ -215,12 +224,13 @@ Request Communicator::iall_to_all(ConstBuffer input, Buffer output, const Option
 void Communicator::all_to_all_v(ConstBuffer input, std::span<const std::size_t> send_counts,
                                 Buffer output, std::span<const std::size_t> receive_counts,
                                 const Options& options) {
-  session().all_to_all_v({.collective = Collective::all_to_all,
-                          .input = input,
-                          .output = output,
-                          .input_counts = send_counts,
-                          .output_counts = receive_counts},
-                         options);
+  session().all_to_all_v(all_to_all_call(input, send_counts, output, receive_counts), options);
+}
+
+Request Communicator::iall_to_all_v(ConstBuffer input, std::span<const std::size_t> send_counts,
+                                    Buffer output, std::span<const std::size_t> receive_counts,
+                                    const Options& options) {
+  return launch(all_to_all_call(input, send_counts, output, receive_counts), options);
 }
 
 void Communicator::gather(ConstBuffer input, Buffer output, Rank root, const Options& options) {
@@ -246,6 +256,16 @@ Request Communicator::ibarrier(const Options& options) { return launch(barrier_c
 
 void Communicator::send(ConstBuffer data, Rank to, const Options& options) {
   session().send(data, to, options);
+}
+
+Request Communicator::isend(ConstBuffer data, Rank to, const Options& options) {
+  return {session().launch_pool(),
+          session().launch_message(engine::Launch::Kind::send, data, {}, to, options)};
+}
+
+Request Communicator::ireceive(Buffer data, Rank from, const Options& options) {
+  return {session().launch_pool(),
+          session().launch_message(engine::Launch::Kind::receive, {}, data, from, options)};
 }
 
 void Communicator::receive(Buffer data, Rank from, const Options& options) {

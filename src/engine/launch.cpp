@@ -25,6 +25,7 @@ Launch& LaunchPool::take() {
   launch.error.reset();
   launch.algorithm = {};
   launch.next = nullptr;
+  launch.kind = Launch::Kind::collective;
   return launch;
 }
 

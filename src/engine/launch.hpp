@@ -25,12 +25,15 @@ class Session;
 /// writes it; the Request reads `state` at any time, and the rest once it is over.
 struct Launch {
   enum class State : std::uint8_t { pending, done, failed };
+  /// A send or receive has its peer as the call's root, and no number.
+  enum class Kind : std::uint8_t { collective, send, receive };
 
   /// Keeps what the caller's arguments refer to, since the operation may begin later.
   void keep(const Call& call, const Terms& terms);
   bool is_over() const { return state.load(std::memory_order_acquire) != State::pending; }
 
   Session* session = nullptr;  // null once that is gone
+  Kind kind = Kind::collective;
   Call call{};
   Terms terms{};
   std::uint64_t sequence = 0;  // of its operation under way, if it has several

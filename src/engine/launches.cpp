@@ -17,6 +17,7 @@ void Launches::get_ready(device::Runtime& devices, int device, std::size_t part_
 }
 
 void Launches::add(Launch& launch) {
+  if (launch.kind != Launch::Kind::collective) return messages_.add(launch);
   if (memory_ == Memory::none) open();
   Slot& slot = slots_[added_++ % kSlots];
   (slot.first == nullptr ? slot.first : slot.last->next) = &launch;
@@ -30,6 +31,7 @@ void Launches::open() {
     slot.operation->go_by(tuning_, false);
     slot.staged = std::make_unique<StagedOperation>(*slot.operation, CallKind::asynchronous,
                                                     programs_, transport_);
+    slot.uneven = std::make_unique<UnevenAllToAll>(*slot.operation, programs_, transport_);
   }
   if (arena_ != nullptr) claim_memory();
   memory_ = Memory::claimed;
@@ -78,8 +80,9 @@ std::uint64_t Launches::newest() const {
 }
 
 bool Launches::step() {
-  if (empty() || !settle_memory()) return false;
-  bool moved = false;
+  stepped_ = kNone;
+  bool moved = messages_.step();
+  if (oldest() == kNone || !settle_memory()) return moved;
   for (Slot& slot : slots_) {
     while (slot.first != nullptr) {
       stepped_ = slot.first->sequence;
@@ -92,7 +95,7 @@ bool Launches::step() {
         moved = true;
       }
       if (!step(slot)) {
-        moved |= is_staged(slot) ? slot.staged->progressed() : slot.operation->progressed();
+        moved |= slot.series ? slot.series->progressed() : slot.operation->progressed();
         break;
       }
       end(slot);
@@ -106,19 +109,26 @@ void Launches::begin(Slot& slot) {
   Launch& launch = *slot.first;
   slot.running = true;
   if (core::tracing()) slot.began = Deadline::Clock::now();
-  if (!launch.on_device)
-    return slot.operation->start(launch.call, launch.terms, launch.sequence, programs_);
-  const auto& [devices, device, after] = *launch.on_device;
-  slot.staged->start(launch.call, launch.terms, launch.sequence, *after,
-                     slot.stagings.on(*devices, device, part_bytes_));
+  slot.series = nullptr;
+  if (launch.on_device) {
+    slot.series = slot.staged.get();
+    const auto& [devices, device, after] = *launch.on_device;
+    slot.staged->start(launch.call, launch.terms, launch.sequence, *after,
+                       slot.stagings.on(*devices, device, part_bytes_));
+  } else if (is_uneven_all_to_all(launch.call)) {
+    slot.series = slot.uneven.get();
+    slot.uneven->start(launch.call, launch.terms, launch.sequence);
+  } else {
+    slot.operation->start(launch.call, launch.terms, launch.sequence, programs_);
+  }
 }
 
 bool Launches::step(Slot& slot) {
-  if (!is_staged(slot)) return slot.operation->step();
-  const bool done = slot.staged->step(oldest());
-  slot.first->sequence = slot.staged->sequence();
+  if (!slot.series) return slot.operation->step();
+  const bool done = slot.series->step(oldest());
+  slot.first->sequence = slot.series->sequence();
   // The time of what comes before on the device isn't its own.
-  if (slot.staged->waits_for_device()) slot.first->deadline.start.reset();
+  if (slot.series->waits_for_device()) slot.first->deadline.start.reset();
   return done;
 }
 
@@ -148,7 +158,7 @@ void Launches::trace(const Slot& slot) const {
 collectives::Signature Launches::signature_of(const Launch& launch) const {
   for (const Slot& slot : slots_)
     if (slot.running && slot.first == &launch)
-      return is_staged(slot) ? slot.staged->signature() : slot.operation->signature();
+      return slot.series ? slot.series->signature() : slot.operation->signature();
   collectives::Signature signature;
   signature.sequence = launch.sequence;
   signature.collective = launch.call.collective;
@@ -168,23 +178,25 @@ std::optional<collectives::Begun> Launches::begun_by_another(std::uint64_t seque
 }
 
 bool Launches::wait_in_memory() const {
-  return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
-    if (slot.first == nullptr) return true;
-    return slot.running &&
-           (is_staged(slot) ? slot.staged->waits_in_memory() : slot.operation->waits_in_memory());
-  });
+  return messages_.empty() && std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) {
+           if (slot.first == nullptr) return true;
+           return slot.running && (slot.series ? slot.series->waits_in_memory()
+                                               : slot.operation->waits_in_memory());
+         });
 }
 
 void Launches::cancel_from(std::uint64_t sequence) {
+  messages_.cancel();
   for (Slot& slot : slots_) {
     if (slot.first == nullptr || slot.first->sequence < sequence) continue;
-    slot.staged->cancel();
+    if (slot.running && slot.series) slot.series->cancel();
     slot.operation->cancel();
     slot.running = false;
   }
 }
 
 void Launches::fail_from(std::uint64_t sequence, const Error& error) noexcept {
+  messages_.fail(error);
   for (Slot& slot : slots_) {
     Launch** link = &slot.first;
     slot.last = nullptr;

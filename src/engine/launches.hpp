@@ -12,17 +12,19 @@
 #include "collectives/tuning.hpp"
 #include "device/stagings.hpp"
 #include "engine/launch.hpp"
+#include "engine/messages.hpp"
 #include "engine/node.hpp"
 #include "engine/operation.hpp"
 #include "engine/program_cache.hpp"
 #include "engine/staged_operation.hpp"
+#include "engine/uneven_all_to_all.hpp"
 #include "transport/node_arena.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::engine {
 
-/// The asynchronous operations of one communicator. They take the slots in turn; those of one slot
-/// run one after another, the slots beside each other and beside the blocking calls:
+/// The asynchronous operations of one communicator. Collective ones take the slots in turn; those
+/// of one slot run one after another, the slots beside each other and beside the blocking calls:
 ///
 ///   blocking   #1       #4 #5
 ///   slot 0        #2          #6 …       each its own Operation and, on a node, its own arena
@@ -37,7 +39,7 @@ class Launches {
 
   /// All must live as long as this.
   Launches(transport::Transport& transport, ProgramCache& programs)
-      : transport_(transport), programs_(programs) {}
+      : transport_(transport), programs_(programs), messages_(transport, pending_) {}
 
   /// As Operation has it; before the first launch.
   void meet_at(transport::NodeArena& arena) { arena_ = &arena; }
@@ -46,12 +48,12 @@ class Launches {
   /// Makes what launches on that device need, which is better not done while a stream waits for
   /// one. Throws Error(cuda).
   void get_ready(device::Runtime& devices, int device, std::size_t part_bytes);
-  /// Queues it. Throws Error(system).
+  /// Queues it. Throws Error(system), and what Message throws.
   void add(Launch& launch);
   bool empty() const { return pending() == 0; }
   /// From any thread.
   int pending() const { return pending_.load(std::memory_order_relaxed); }
-  /// Number of the oldest pending operation; kNone without one.
+  /// Number of the oldest pending collective; kNone without one.
   std::uint64_t oldest() const;
 
   /// One step of every operation whose turn it is. Never blocks. True if anything moved. Throws
@@ -71,12 +73,18 @@ class Launches {
   /// Whether all that is pending waits for numbers in the node's memory, and nothing else.
   bool wait_in_memory() const;
 
-  /// Number of the newest pending operation; 0 without one.
+  /// Number of the newest pending collective; 0 without one.
   std::uint64_t newest() const;
-  /// The one that the latest step was of.
+  /// The one that the latest step was of; kNone if it was of a message.
   std::uint64_t stepped() const { return stepped_; }
 
-  /// Those from operation `sequence` on.
+  Messages& messages() { return messages_; }
+  void fail_messages(const Error& error) {
+    messages_.cancel();
+    messages_.fail(error);
+  }
+
+  /// Those from operation `sequence` on, and all messages.
   void cancel_from(std::uint64_t sequence);
   /// Those have failed, and are cancelled. The earlier ones go on.
   void fail_from(std::uint64_t sequence, const Error& error) noexcept;
@@ -85,14 +93,15 @@ class Launches {
   struct Slot {
     std::unique_ptr<Operation> operation;
     std::unique_ptr<StagedOperation> staged;  // of operation
+    std::unique_ptr<UnevenAllToAll> uneven;   // likewise
     device::Stagings stagings;
     std::unique_ptr<Node> node;
     Launch* first = nullptr;
     Launch* last = nullptr;
     bool running = false;                 // the first one
+    Series* series = nullptr;             // likewise, if it takes several operations
     Deadline::Clock::time_point began{};  // the first one; while there is a trace
   };
-  static bool is_staged(const Slot& slot) { return slot.first->on_device.has_value(); }
   enum class Memory : std::uint8_t { none, claimed, settled };
 
   void open();
@@ -111,6 +120,7 @@ class Launches {
   std::uint64_t added_ = 0;
   std::uint64_t stepped_ = kNone;
   std::atomic<int> pending_ = 0;
+  Messages messages_;
   Memory memory_ = Memory::none;
   std::size_t part_bytes_ = 0;  // of staging
 };

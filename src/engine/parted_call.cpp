@@ -20,10 +20,6 @@ bool has_blocks(Collective collective) {
          collective != Collective::broadcast;
 }
 
-bool is_uneven_all_to_all(const Call& call) {
-  return call.collective == Collective::all_to_all && !call.input_counts.empty();
-}
-
 /// What makes a part of one call unlike a part of another.
 std::uint64_t details_of(const Call& call, int size, std::size_t part) {
   core::Digest digest;

@@ -91,14 +91,12 @@ void Preparation::sign(const Call& call, const Terms& terms) {
 }
 
 void Preparation::sign_data(const Call& call, const Terms& terms) {
-  const bool uneven_all_to_all =
-      call.collective == Collective::all_to_all && !call.input_counts.empty();
-  signature_.count = uneven_all_to_all ? 0 : element_count(call, transport_.size());
+  signature_.count = is_uneven_all_to_all(call) ? 0 : element_count(call, transport_.size());
   signature_.type = type_of(call, transport_.rank());
   signature_.root = call.root;
   signature_.segment_bytes = choice_.segment_bytes;
   collectives::set_algorithm(signature_, choice_.algorithm->name);
-  if (!uneven_all_to_all) {
+  if (!is_uneven_all_to_all(call)) {
     const auto counts = call.input_counts.empty() ? call.output_counts : call.input_counts;
     core::Digest details;
     details.mix(call.details);

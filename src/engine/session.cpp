@@ -53,7 +53,8 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       programs_(transport_->rank(), transport_->topology()),
       launches_(std::make_unique<Launches>(*transport_, programs_)),
       staged_(std::make_unique<StagedOperation>(*operation_, CallKind::blocking, programs_,
-                                                *transport_)) {
+                                                *transport_)),
+      uneven_(std::make_unique<UnevenAllToAll>(*operation_, programs_, *transport_)) {
   defaults_.algorithm = default_algorithm_;
   const transport::Topology& topology = transport_->topology();
   const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();
@@ -75,6 +76,7 @@ Session::~Session() {
   transport::keep_for_ever(std::move(node_));
   transport::keep_for_ever(std::move(packed_));
   transport::keep_for_ever(std::move(staged_));
+  transport::keep_for_ever(std::move(uneven_));
   transport::keep_for_ever(std::move(stagings_));
 }
 
@@ -178,26 +180,23 @@ void Session::pack_and_reduce(std::span<const Buffer> tensors, DataType type, Re
 
 void Session::all_to_all_v(const Call& call, const Options& options) {
   guarded([&] {
-    // What each rank sends to each is known to these two alone, so they compare it first.
-    const auto ranks = static_cast<std::size_t>(transport_->size());
-    check_terms(call, terms_of(options), transport_->rank(), transport_->size());
+    const Terms terms = terms_of(options);
+    check_terms(call, terms, transport_->rank(), transport_->size());
     check_memory(call, transport_->rank());
-    transport::MessageMemory<std::vector<std::uint64_t>> announced;
-    transport::MessageMemory<std::vector<std::uint64_t>> coming;
-    announced->assign(call.input_counts.begin(), call.input_counts.end());
-    coming->resize(ranks);
-    run_held({.collective = Collective::all_to_all,
-              .input = ConstBuffer(announced->data(), ranks, DataType::uint64),
-              .output = Buffer(coming->data(), ranks, DataType::uint64)},
-             {});
-    for (std::size_t peer = 0; peer < ranks; ++peer)
-      if ((*coming)[peer] != call.output_counts[peer])
-        throw Error(
-            ErrorCode::mismatch,
-            fmt::format("all_to_all_v: rank {} sends {} elements to rank {}, which expects {}",
-                        peer, (*coming)[peer], transport_->rank(), call.output_counts[peer]));
-    run_held(call, options);
+    uneven_->start(call, terms, sequence_ + 1);
+    run_series(call, *uneven_, UnevenAllToAll::kOperations, terms);
   });
+}
+
+void Session::run_series(const Call& call, Series& series, std::uint64_t operations,
+                         const Terms& terms) {
+  health_.enter(sequence_ + 1, sequence_ + operations);
+  sequence_ += operations;
+  const auto began = core::tracing() ? Clock::now() : Clock::time_point{};
+  finish(series, terms.timeout);
+  trace(call, began);
+  last_algorithm_ = operation_->algorithm();
+  health_.leave();
 }
 
 void Session::check_peer(Rank peer, const char* call) const {
@@ -222,6 +221,7 @@ void Session::receive(Buffer data, Rank from, const Options& options) {
   guarded([&] {
     check_peer(from, "receive");
     refuse_devices("receive", "data", data);
+    finish_receives(from);
     message_->start_receive(data, from);
     finish(*message_, terms_of(options).timeout);
   });
@@ -254,13 +254,12 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout, Pending pend
   }
 }
 
-template void Session::finish(StagedOperation& work, std::chrono::milliseconds timeout,
-                              Pending pending);
-
 void Session::look_at(Deadline& deadline, const collectives::Signature& signature) {
   const bool is_message = signature.collective == Collective::send_receive;
-  if (is_message ? health_.failure().has_value() : health_.has_failed_in(signature.sequence))
+  if (is_message ? health_.failure().has_value() : health_.has_failed_in(signature.sequence)) {
+    if (is_message) fault_ = health_.failure_sequence();
     throw Error(*health_.failure());
+  }
   if (const std::string gone = health_.departed(kDepartureGrace); !gone.empty())
     throw Error(ErrorCode::peer_lost,
                 fmt::format("{} left through MPI_Finalize while rank {} waits in {}", gone,
@@ -286,6 +285,7 @@ void Session::look_at(Deadline& deadline, const collectives::Signature& signatur
 void Session::poison(const Error& error, std::uint64_t sequence) {
   operation_->cancel();
   staged_->cancel();
+  uneven_->cancel();
   message_->cancel();
   launches_->cancel_from(sequence);
   health_.poison(error, sequence);

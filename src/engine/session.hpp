@@ -29,8 +29,10 @@
 #include "engine/polled_sessions.hpp"
 #include "engine/program_cache.hpp"
 #include "engine/progress_thread.hpp"
+#include "engine/series.hpp"
 #include "engine/session_lock.hpp"
 #include "engine/staged_operation.hpp"
+#include "engine/uneven_all_to_all.hpp"
 #include "transport/transport.hpp"
 
 namespace rondo::device {
@@ -69,6 +71,9 @@ class Session {
   void receive(Buffer data, Rank from, const Options& options);
   /// Begins a collective call that doesn't wait.
   Launch& launch(const Call& call, const Options& options);
+  /// The same for a send, with what goes out, or a receive, with where it comes to.
+  Launch& launch_message(Launch::Kind kind, ConstBuffer outgoing, Buffer incoming, Rank peer,
+                         const Options& options);
   const std::shared_ptr<LaunchPool>& launch_pool() const { return launch_pool_; }
   /// Steps what is pending until `launch` is over, or `until` is past; whether it is over. Never
   /// throws what made it fail.
@@ -124,6 +129,8 @@ class Session {
   /// says how many operations it takes.
   std::optional<Launch::OnDevice> begin_on_device(const Call& call, std::uint64_t& operations);
   void refuse_devices(std::string_view call, std::string_view argument, ConstBuffer data) const;
+  /// A blocking call that takes so many operations, and has been started with the next number.
+  void run_series(const Call& call, Series& series, std::uint64_t operations, const Terms& terms);
   /// Of a blocking call that is over.
   void trace(const Call& call, Deadline::Clock::time_point began) const;
   void pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
@@ -134,7 +141,7 @@ class Session {
   void finish(Work& work, std::chrono::milliseconds timeout, Pending pending = Pending::moves);
   bool step(Operation& work) { return work.step(); }
   bool step(Message& work) { return work.step(); }
-  bool step(StagedOperation& work) { return work.step(launches_->oldest()); }
+  bool step(Series& work) { return work.step(launches_->oldest()); }
   /// Of a loop of steps: steps others if nothing moved here, and pauses if nothing moved at all.
   void end_turn(core::Backoff& backoff, bool moved, bool waits_in_memory);
   /// Reads notices, and looks at what is pending.
@@ -146,11 +153,16 @@ class Session {
   bool crowded() const { return node_ == nullptr || !node_->is_all() || node_->crowded(); }
   bool step_launches();
   bool try_step_launches() noexcept;
+  /// What launch() and launch_message() have in common.
+  Launch& begin(Launch& launch);
+  std::uint64_t oldest_unfinished() const;
   void let_others_step_this();
   void leave_drivers();
   Activity step_others() const;
   void try_pump() noexcept;
   void make_room();
+  /// Those that are pending from that rank come before a blocking one.
+  void finish_receives(Rank from);
   /// Steps what is pending until `done()`, or until `until`.
   template <class Done>
   bool drive(Done done, Deadline::Clock::time_point until);
@@ -184,6 +196,7 @@ class Session {
   std::shared_ptr<LaunchPool> launch_pool_ = std::make_shared<LaunchPool>();
   std::vector<std::byte> packed_;
   std::unique_ptr<StagedOperation> staged_;  // of operation_
+  std::unique_ptr<UnevenAllToAll> uneven_;   // likewise
   std::unique_ptr<device::Stagings> stagings_ = std::make_unique<device::Stagings>();
   std::uint64_t sequence_ = 0;
   std::optional<std::uint64_t> fault_;  // the pending operation that an error under way is of

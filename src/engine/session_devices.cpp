@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "core/trace.hpp"
 #include "device/in_use.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/session-inl.hpp"
@@ -30,13 +29,7 @@ void Session::run_staged(const Call& call, const Options& options, device::Runti
   const auto after = devices.make_event(device);
   devices.wrap_stream(device, nullptr)->record(*after);
   staged_->start(call, terms, sequence_ + 1, *after, stagings_->on(devices, device, part_bytes()));
-  health_.enter(sequence_ + 1, sequence_ + staged_->parts());
-  sequence_ += staged_->parts();
-  const auto began = core::tracing() ? Deadline::Clock::now() : Deadline::Clock::time_point{};
-  finish(*staged_, terms.timeout);
-  trace(call, began);
-  last_algorithm_ = operation_->algorithm();
-  health_.leave();
+  run_series(call, *staged_, staged_->parts(), terms);
 }
 
 std::optional<Launch::OnDevice> Session::begin_on_device(const Call& call,

@@ -36,25 +36,55 @@ Launch& Session::launch(const Call& call, const Options& options) {
     health_.enter(sequence_ + 1);
     const Terms terms = terms_of(options);
     check_terms(call, terms, transport_->rank(), transport_->size());
-    check_addresses(call, transport_->rank());
     std::uint64_t operations = 1;
-    std::optional<Launch::OnDevice> on_device = begin_on_device(call, operations);
+    std::optional<Launch::OnDevice> on_device;
+    if (is_uneven_all_to_all(call)) {
+      check_memory(call, transport_->rank());
+      operations = UnevenAllToAll::kOperations;
+    } else {
+      check_addresses(call, transport_->rank());
+      on_device = begin_on_device(call, operations);
+    }
     health_.enter(sequence_ + 1, sequence_ + operations);
     Launch& launch = launch_pool_->take();
     launch.keep(call, terms);
-    launch.session = this;
     launch.sequence = sequence_ + 1;
     launch.on_device = std::move(on_device);
     sequence_ += operations;
-    launch.deadline = {.timeout = terms.timeout, .start = Clock::now()};
-    launches_->add(launch);
-    if (!watched_) let_others_step_this();
-    health_.leave();
-    try_step_launches();
-    return launch;
+    return begin(launch);
   });
   if (watched_ && !launched.is_over()) ProgressThread::instance().wake();
   return launched;
+}
+
+Launch& Session::launch_message(Launch::Kind kind, ConstBuffer outgoing, Buffer incoming, Rank peer,
+                                const Options& options) {
+  Launch& launched = guarded([&]() -> Launch& {
+    const bool sends = kind == Launch::Kind::send;
+    check_peer(peer, sends ? "isend" : "ireceive");
+    refuse_devices(sends ? "isend" : "ireceive", "data", sends ? outgoing : incoming);
+    const Terms terms = terms_of(options);
+    Launch& launch = launch_pool_->take();
+    launch.kind = kind;
+    launch.keep({.collective = collectives::Collective::send_receive,
+                 .input = outgoing,
+                 .output = incoming,
+                 .root = peer},
+                terms);
+    return begin(launch);
+  });
+  if (watched_ && !launched.is_over()) ProgressThread::instance().wake();
+  return launched;
+}
+
+Launch& Session::begin(Launch& launch) {
+  launch.session = this;
+  launch.deadline = {.timeout = launch.terms.timeout, .start = Clock::now()};
+  launches_->add(launch);
+  if (!watched_) let_others_step_this();
+  health_.leave();
+  try_step_launches();
+  return launch;
 }
 
 void Session::let_others_step_this() {
@@ -71,14 +101,23 @@ bool Session::step_launches() {
   try {
     return !launches_->empty() && launches_->step();
   } catch (const std::exception&) {
-    fault_ = launches_->stepped();
+    fault_ = std::min(launches_->stepped(), health_.first_unfinished());
     throw;
   }
+}
+
+/// The first operation that a failure may concern.
+std::uint64_t Session::oldest_unfinished() const {
+  return std::min(launches_->oldest(), health_.first_unfinished());
 }
 
 /// Waits until the next blocking operation may have its tags.
 void Session::make_room() {
   drive([&] { return tags_are_free(sequence_, launches_->oldest()); }, Clock::time_point::max());
+}
+
+void Session::finish_receives(Rank from) {
+  drive([&] { return !launches_->messages().receives_from(from); }, Clock::time_point::max());
 }
 
 template <class Done>
@@ -101,7 +140,7 @@ bool Session::wait(Launch& launch, Clock::time_point until) {
         give_up(error);  // of this one, or of another
       }
   }
-  last_algorithm_ = launch.algorithm;
+  if (launch.kind == Launch::Kind::collective) last_algorithm_ = launch.algorithm;
   return true;
 }
 
@@ -132,7 +171,7 @@ void Session::give_up(const std::exception& error) {
       known != nullptr ? *known
                        : Error(ErrorCode::system, fmt::format("{} in a request on {} ranks",
                                                               error.what(), transport_->size()));
-  poison(reason, std::exchange(fault_, {}).value_or(launches_->oldest()));
+  poison(reason, std::exchange(fault_, {}).value_or(oldest_unfinished()));
   abort_after(reason);
 }
 
@@ -166,7 +205,7 @@ void Session::finish_pending(Done done, Clock::time_point until,
                    fmt::format("{} while {} requests of rank {} were pending, which the other "
                                "ranks had not joined",
                                why_not_later, launches_->pending(), transport_->rank())),
-             launches_->oldest());
+             oldest_unfinished());
     } catch (const std::exception& error) {
       give_up(error);
     }
@@ -201,6 +240,13 @@ void Session::look_at_launches() {
     fault_ = health_.failure_sequence();
     throw Error(*health_.failure());
   }
+  // Messages have no place in the order of operations, by which some might go on.
+  if (health_.failure()) launches_->fail_messages(*health_.failure());
+  launches_->messages().for_each([&](Launch& launch, const collectives::Signature& signature) {
+    fault_ = health_.first_unfinished();
+    look_at(launch.deadline, signature);
+    fault_.reset();
+  });
   launches_->for_each_first([&](Launch& launch) {
     fault_ = launch.sequence;
     look_at(launch.deadline, launches_->signature_of(launch));

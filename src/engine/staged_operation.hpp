@@ -1,18 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "collectives/signature.hpp"
 #include "device/staging.hpp"
 #include "engine/operation.hpp"
 #include "engine/parted_call.hpp"
+#include "engine/series.hpp"
 
 namespace rondo::engine {
 
 /// A collective on a device's memory under way: an operation for each of its parts, while those
 /// before and behind travel between device and host. Resumable; never blocks, but in cancel().
-class StagedOperation {
+class StagedOperation final : public Series {
  public:
   /// All must live as long as this.
   StagedOperation(Operation& operation, CallKind kind, ProgramCache& programs,
@@ -26,23 +26,21 @@ class StagedOperation {
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, device::Event& after,
              device::Staging& staging);
 
-  /// True when done. `oldest_pending` says which numbers' tags are in use elsewhere. Throws what
-  /// Operation throws, and Error(cuda).
-  bool step(std::uint64_t oldest_pending);
-  bool progressed() const { return progressed_; }
-  bool waits_in_memory() const { return stage_ == Stage::working && operation_.waits_in_memory(); }
-  /// Whether it has not begun: what comes before on the device isn't over.
-  bool waits_for_device() const { return stage_ == Stage::waiting; }
-  void cancel();
+  /// Throws Error(cuda) too.
+  bool step(std::uint64_t oldest_pending) override;
+  bool progressed() const override { return progressed_; }
+  bool waits_in_memory() const override {
+    return stage_ == Stage::working && operation_.waits_in_memory();
+  }
+  bool waits_for_device() const override { return stage_ == Stage::waiting; }
+  void cancel() override;
 
   /// How many operations.
   std::size_t parts() const { return call_.parts(); }
-  /// Number of the part's operation that is under way, or comes next.
-  std::uint64_t sequence() const { return sequence_; }
-  const collectives::Signature& signature() const {
+  std::uint64_t sequence() const override { return sequence_; }
+  const collectives::Signature& signature() const override {
     return stage_ == Stage::working ? operation_.signature() : between_;
   }
-  std::string_view algorithm() const { return operation_.algorithm(); }
 
  private:
   enum class Stage : std::uint8_t { waiting, coming_down, working, going_up, over };

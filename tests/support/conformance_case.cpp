@@ -176,10 +176,7 @@ void call(Communicator& communicator, const Case& c, const Shape& shape, ConstBu
 }
 
 /// Whether there is a call that doesn't wait.
-bool can_be_asynchronous(const Case& c) {
-  const bool is_uneven_all_to_all = c.collective == Collective::all_to_all && c.uneven;
-  return !is_uneven_all_to_all && c.collective != Collective::send_receive;
-}
+bool can_be_asynchronous(const Case& c) { return c.collective != Collective::send_receive; }
 
 Request launch(Communicator& communicator, const Case& c, const Shape& shape, ConstBuffer input,
                Buffer output) {
@@ -199,6 +196,9 @@ Request launch(Communicator& communicator, const Case& c, const Shape& shape, Co
       if (c.uneven) return communicator.iallgather_v(input, output, shape.receive_counts, options);
       return communicator.iallgather(input, output, options);
     case Collective::all_to_all:
+      if (c.uneven)
+        return communicator.iall_to_all_v(input, shape.send_counts, output, shape.receive_counts,
+                                          options);
       return communicator.iall_to_all(input, output, options);
     case Collective::gather:
       return communicator.igather(input, output, c.root, options);
