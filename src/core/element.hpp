@@ -104,15 +104,15 @@ constexpr A combine_floats(A a, A b) {
   using Bits = std::conditional_t<sizeof(A) == 4, std::uint32_t, std::uint64_t>;
   if constexpr (op == ReduceOp::sum || op == ReduceOp::avg) return a + b;
   if constexpr (op == ReduceOp::prod) return a * b;
-  if (a != a || b != b) return a + b;  // a quiet NaN
+  constexpr bool smaller = op == ReduceOp::min;
+  if (a < b) return smaller ? a : b;
+  if (b < a) return smaller ? b : a;
   // Where floats compare equal, only the sign of a zero can differ: a minimum takes the sign bit if
   // either has it, a maximum if both have it.
   const auto bits_a = std::bit_cast<Bits>(a);
   const auto bits_b = std::bit_cast<Bits>(b);
-  if constexpr (op == ReduceOp::min)
-    return a == b ? std::bit_cast<A>(bits_a | bits_b) : (a < b ? a : b);
-  else
-    return a == b ? std::bit_cast<A>(bits_a & bits_b) : (a < b ? b : a);
+  if (a == b) return std::bit_cast<A>(smaller ? bits_a | bits_b : bits_a & bits_b);
+  return a + b;  // a quiet NaN
 }
 
 template <ReduceOp op, class A>
