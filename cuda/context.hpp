@@ -1,6 +1,7 @@
 #pragma once
 
 #include "driver.hpp"
+#include "kernels.hpp"
 
 namespace rondo::cuda {
 
@@ -9,6 +10,8 @@ struct Context {
   const Driver& driver;
   int device;
   CUcontext handle;
+  int multiprocessors;
+  Kernels& kernels;
 
   /// Makes the context the calling thread's own while it lives.
   class Use;

@@ -13,6 +13,7 @@ namespace rondo::cuda {
   FUNCTION(cuGetErrorString)           \
   FUNCTION(cuDeviceGet)                \
   FUNCTION(cuDeviceGetCount)           \
+  FUNCTION(cuDeviceGetAttribute)       \
   FUNCTION(cuDevicePrimaryCtxRetain)   \
   FUNCTION(cuCtxPushCurrent)           \
   FUNCTION(cuCtxPopCurrent)            \
@@ -23,6 +24,9 @@ namespace rondo::cuda {
   FUNCTION(cuMemHostAlloc)             \
   FUNCTION(cuMemFreeHost)              \
   FUNCTION(cuMemcpyAsync)              \
+  FUNCTION(cuLibraryLoadData)          \
+  FUNCTION(cuLibraryGetKernel)         \
+  FUNCTION(cuLaunchKernel)             \
   FUNCTION(cuStreamCreate)             \
   FUNCTION(cuStreamDestroy)            \
   FUNCTION(cuStreamQuery)              \

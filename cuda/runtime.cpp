@@ -44,7 +44,12 @@ const Context& Runtime::context(int device) {
     driver_.check(driver_.cuDeviceGet(&id, device), "cuDeviceGet");
     driver_.check(driver_.cuDevicePrimaryCtxRetain(&handle, id),
                   fmt::format("cuDevicePrimaryCtxRetain of device {}", device));
-    context = std::make_unique<Context>(Context{driver_, device, handle});
+    int multiprocessors = 0;
+    driver_.check(driver_.cuDeviceGetAttribute(&multiprocessors,
+                                               CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id),
+                  "cuDeviceGetAttribute");
+    context =
+        std::make_unique<Context>(Context{driver_, device, handle, multiprocessors, kernels_});
   }
   return *context;
 }

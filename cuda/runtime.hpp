@@ -9,6 +9,7 @@
 #include "context.hpp"
 #include "device/runtime.hpp"
 #include "driver.hpp"
+#include "kernels.hpp"
 
 namespace rondo::cuda {
 
@@ -34,6 +35,7 @@ class Runtime : public device::Runtime {
   const Context& context(int device);
 
   Driver driver_;
+  Kernels kernels_{driver_};
   std::once_flag initialised_;
   std::mutex mutex_;                                // of the contexts
   std::vector<std::unique_ptr<Context>> contexts_;  // each made when first used

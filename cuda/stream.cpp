@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "launch.hpp"
+
 namespace rondo::cuda {
 
 namespace {
@@ -57,6 +59,15 @@ void Stream::copy(void* to, const void* from, std::size_t bytes) {
   const Driver& driver = context_.driver;
   driver.check(driver.cuMemcpyAsync(address(to), address(from), bytes, handle_),
                fmt::format("cuMemcpyAsync of {} bytes on device {}", bytes, context_.device));
+}
+
+void Stream::reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
+                    std::size_t count) {
+  launch_reduce({context_, handle_}, fold, sources, out, count);
+}
+
+void Stream::convert(const core::Conversion& conversion, std::span<const Piece> pieces) {
+  launch_convert({context_, handle_}, conversion, pieces);
 }
 
 void Stream::record(device::Event& event) {

@@ -34,6 +34,9 @@ class Stream : public device::Stream {
   ~Stream() override;
 
   void copy(void* to, const void* from, std::size_t bytes) override;
+  void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
+              std::size_t count) override;
+  void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override;
   void record(device::Event& event) override;
   void wait(device::Event& event) override;
   bool idle() override;

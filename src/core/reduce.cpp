@@ -44,12 +44,17 @@ void reduce_many(const Fold& fold, std::span<const void* const> sources, void* o
       {sources.data(), sources.size(), out, count, fold.scale, fold.divisor});
 }
 
+void convert(const Conversion& conversion, const void* in, void* out, std::size_t count) {
+  run(conversion.from, conversion.to, ReduceOp::sum,
+      {&in, 1, out, count, conversion.scale, conversion.divisor});
+}
+
 void load(DataType type, double scale, const void* in, void* accumulator, std::size_t count) {
-  run(type, accumulator_of(type), ReduceOp::sum, {&in, 1, accumulator, count, scale, 1.0});
+  convert({.from = type, .to = accumulator_of(type), .scale = scale}, in, accumulator, count);
 }
 
 void finish(DataType type, double divisor, const void* accumulator, void* out, std::size_t count) {
-  run(accumulator_of(type), type, ReduceOp::sum, {&accumulator, 1, out, count, 1.0, divisor});
+  convert({.from = accumulator_of(type), .to = type, .divisor = divisor}, accumulator, out, count);
 }
 
 AverageScaling average_scaling(int ranks) {

@@ -29,6 +29,16 @@ struct Fold {
 void reduce_many(const Fold& fold, std::span<const void* const> sources, void* out,
                  std::size_t count);
 
+/// out[i] = in[i] · scale / divisor, rounded once: from a type to itself, to its accumulator type,
+/// or from that. Integers want scale and divisor 1.
+struct Conversion {
+  DataType from;
+  DataType to;
+  double scale = 1.0;
+  double divisor = 1.0;
+};
+void convert(const Conversion& conversion, const void* in, void* out, std::size_t count);
+
 /// accumulator[i] = scale · in[i]: `in` of `type`, `accumulator` of accumulator_of(type). Integers
 /// want scale 1.
 void load(DataType type, double scale, const void* in, void* accumulator, std::size_t count);

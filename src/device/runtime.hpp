@@ -3,9 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include <rondo/error.hpp>
+
+#include "core/reduce.hpp"
 
 namespace rondo::device {
 
@@ -49,6 +52,23 @@ class Stream {
   /// Copies `bytes` between memory of any kinds. Both must stay as they are until it is over. With
   /// MemoryKind::host on either side the call itself may wait.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;
+
+  static constexpr int kMostSources = 128;
+  /// core::reduce_many in memory that the device reaches, of any alignment; the same bits, NaN
+  /// payloads aside. `out` may be one of the sources. More than kMostSources are refused at once.
+  virtual void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
+                      std::size_t count) = 0;
+
+  /// A span of elements, and where it goes.
+  struct Piece {
+    const void* from;
+    void* to;
+    std::size_t count;
+  };
+  /// core::convert of many pieces at once, such as gradients that become a bucket, or come out of
+  /// it. A piece may be converted in place if its elements keep their size; else none may overlap.
+  virtual void convert(const core::Conversion& conversion, std::span<const Piece> pieces) = 0;
+
   virtual void record(Event& event) = 0;
   /// Later work begins when the work before the event's latest record is over. The calling thread
   /// doesn't wait.

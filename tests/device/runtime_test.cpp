@@ -6,43 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "device/memory.hpp"
+#include "device/runtime_suite.hpp"
 #include "support/expect_error.hpp"
-#include "support/host_device.hpp"
 
 namespace rondo::device {
 namespace {
-
-using testing::HostDevice;
-
-/// What every implementation of the interface must do.
-class DeviceRuntime : public ::testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    if (GetParam() == "Host") {
-      host_.dawdle();
-      runtime_ = &host_;
-      return;
-    }
-    try {
-      runtime_ = &cuda_runtime();
-      runtime_->device_count();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
-  }
-
-  Memory allocate(MemoryKind kind, std::size_t bytes) { return {*runtime_, {kind, 0}, bytes}; }
-  std::unique_ptr<Stream> stream() { return runtime_->make_stream(0); }
-  std::unique_ptr<Event> event() { return runtime_->make_event(0); }
-
-  HostDevice host_;
-  Runtime* runtime_ = nullptr;
-};
 
 std::vector<std::byte> pattern(std::size_t bytes, int seed) {
   std::vector<std::byte> values(bytes);
@@ -185,11 +157,7 @@ TEST_P(DeviceRuntime, AStreamFinishesItsWorkBeforeItGoes) {
   EXPECT_EQ(std::memcmp(target.data(), sent.data(), kBytes), 0);
 }
 
-std::string name_of_parameter(const ::testing::TestParamInfo<std::string>& info) {
-  return info.param;
-}
-INSTANTIATE_TEST_SUITE_P(Host, DeviceRuntime, ::testing::Values("Host"), name_of_parameter);
-INSTANTIATE_TEST_SUITE_P(Cuda, DeviceRuntime, ::testing::Values("Cuda"), name_of_parameter);
+RONDO_FOR_EACH_RUNTIME(DeviceRuntime);
 
 }  // namespace
 }  // namespace rondo::device

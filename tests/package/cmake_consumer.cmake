@@ -6,7 +6,7 @@ file(REMOVE_RECURSE ${WORK_DIR})
 file(COPY ${CMAKE_CURRENT_LIST_DIR}/consumer/ DESTINATION ${WORK_DIR}/source)
 run(${CMAKE_COMMAND} -S ${WORK_DIR}/source -B ${WORK_DIR}/build -G Ninja
   -DCMAKE_PREFIX_PATH=${PREFIX} -DRONDO_SOURCE_DIR=${SOURCE_DIR} -DMPI_CXX_COMPILER=${MPI_CXX_COMPILER}
-  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DRONDO_WERROR=${WERROR})
+  -DCMAKE_BUILD_TYPE=${BUILD_TYPE} -DRONDO_WERROR=${WERROR} -DRONDO_CUDA_ARCHITECTURES=90)
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build --target consumer)
 
 # Rondo's own sources, in a subdirectory, keep their flags; the consumer's must have none.

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstring>
 #include <utility>
+#include <vector>
+
+#include <fmt/core.h>
 
 #include "core/log.hpp"
 
@@ -58,6 +61,35 @@ void HostStream::copy(void* to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;  // from null, perhaps
     HostMemory& memory = device_.memory_;
     std::memmove(memory.open(to, bytes, false), memory.open(from, bytes, false), bytes);
+  }});
+}
+
+void HostStream::reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
+                        std::size_t count) {
+  if (sources.size() > kMostSources)
+    throw Error(ErrorCode::usage, fmt::format("a reduction of {} sources; a device takes {}",
+                                              sources.size(), kMostSources));
+  if (count == 0) return;
+  const std::vector<const void*> inputs(sources.begin(), sources.end());
+  enqueue({[this, fold, inputs, out, count] {
+    HostMemory& memory = device_.memory_;
+    std::vector<const void*> opened;
+    for (const void* input : inputs)
+      opened.push_back(memory.open(input, count * size_of(fold.type), true));
+    const DataType type = fold.partial ? accumulator_of(fold.type) : fold.type;
+    core::reduce_many(fold, opened, memory.open(out, count * size_of(type), true), count);
+  }});
+}
+
+void HostStream::convert(const core::Conversion& conversion, std::span<const Piece> pieces) {
+  const std::vector<Piece> all(pieces.begin(), pieces.end());
+  enqueue({[this, conversion, all] {
+    HostMemory& memory = device_.memory_;
+    for (const Piece& piece : all)
+      if (piece.count != 0)
+        core::convert(
+            conversion, memory.open(piece.from, piece.count * size_of(conversion.from), true),
+            memory.open(piece.to, piece.count * size_of(conversion.to), true), piece.count);
   }});
 }
 

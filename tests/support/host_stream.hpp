@@ -45,6 +45,9 @@ class HostStream : public device::Stream {
   ~HostStream() override;
 
   void copy(void* to, const void* from, std::size_t bytes) override;
+  void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
+              std::size_t count) override;
+  void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override;
   void record(device::Event& event) override;
   void wait(device::Event& event) override;
   bool idle() override;
@@ -78,6 +81,13 @@ class WrappedStream : public device::Stream {
 
   void copy(void* to, const void* from, std::size_t bytes) override {
     stream_.copy(to, from, bytes);
+  }
+  void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
+              std::size_t count) override {
+    stream_.reduce(fold, sources, out, count);
+  }
+  void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override {
+    stream_.convert(conversion, pieces);
   }
   void record(device::Event& event) override { stream_.record(event); }
   void wait(device::Event& event) override { stream_.wait(event); }
