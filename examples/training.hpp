@@ -63,7 +63,8 @@ class Training {
     if (options.dtype == DType::bf16) weights_.emplace(model_.parameters());
     if (options.zero) shard_optimizer();
     state_.arrays = arrays();
-    state_.shards = shards();
+    state_.shards = optimizer_->sharded_state();
+    state_.residuals = reducer_.residuals();
     if (!options.checkpoint.empty())
       rondo::train::check_unused(world, options.checkpoint, options.resume);
     if (options.resume.empty())
@@ -186,29 +187,10 @@ class Training {
     return views;
   }
 
-  /// Each rank's own, as rows of one array.
-  std::vector<rondo::train::ArrayShard> residuals() {
-    std::vector<rondo::train::ArrayShard> shards;
-    for (rondo::train::ArrayView& view : reducer_.residuals()) {
-      const std::size_t count = view.count();
-      const auto rank = static_cast<std::size_t>(world_.rank());
-      view.shape.insert(view.shape.begin(), static_cast<std::size_t>(world_.size()));
-      shards.push_back({view, {rank * count, count}});
-    }
-    return shards;
-  }
-
-  std::vector<rondo::train::ArrayShard> shards() {
-    std::vector<rondo::train::ArrayShard> shards = residuals();
-    for (rondo::train::ArrayShard& shard : optimizer_->sharded_state())
-      shards.push_back(std::move(shard));
-    return shards;
-  }
-
   void save() {
     const std::pair now{position_.step, reducer_.skipped()};
     if (!checkpointer_ || saved_ == now) return;
-    state_.shards = shards();
+    state_.residuals = reducer_.residuals();
     checkpointer_->save(position_, state_);
     saved_ = now;
   }

@@ -15,6 +15,7 @@
 #include <rondo/error.hpp>
 #include <rondo/train/agree.hpp>
 #include <rondo/train/broadcast.hpp>
+#include <rondo/train/compression.hpp>
 
 #include "core/log.hpp"
 #include "train/check_alike.hpp"
@@ -48,10 +49,21 @@ void Checkpointer::wait() {
 
 namespace {
 
+/// What ranks have of arrays that are dealt out: residuals are rows, one for each rank.
+std::vector<ArrayShard> all_shards(const Communicator& communicator, const TrainingState& state) {
+  std::vector<ArrayShard> shards = state.shards;
+  for (ArrayView residual : state.residuals) {
+    const std::size_t count = residual.count();
+    residual.shape.insert(residual.shape.begin(), static_cast<std::size_t>(communicator.size()));
+    shards.push_back({residual, {static_cast<std::size_t>(communicator.rank()) * count, count}});
+  }
+  return shards;
+}
+
 /// All arrays of a checkpoint; those that are dealt out have no data yet.
-std::vector<ArrayView> all_arrays(const TrainingState& state) {
+std::vector<ArrayView> all_arrays(const TrainingState& state, std::span<const ArrayShard> shards) {
   std::vector<ArrayView> arrays = state.arrays;
-  for (const ArrayShard& shard : state.shards) {
+  for (const ArrayShard& shard : shards) {
     arrays.push_back(shard.array);
     arrays.back().data = nullptr;
   }
@@ -74,12 +86,13 @@ void move_into(std::vector<std::byte>& memory, std::vector<ArrayView>& arrays) {
 }  // namespace
 
 void Checkpointer::save(const Position& position, const TrainingState& state) {
-  std::vector<ArrayView> arrays = all_arrays(state);
+  const std::vector<ArrayShard> shards = all_shards(communicator_, state);
+  std::vector<ArrayView> arrays = all_arrays(state, shards);
   agree(communicator_, [&] {
     wait();
     if (communicator_.rank() == 0) move_into(snapshot_, arrays);
   });
-  gather_shards(communicator_, state.shards, std::span(arrays).subspan(state.arrays.size()));
+  gather_shards(communicator_, shards, std::span(arrays).subspan(state.arrays.size()));
   if (communicator_.rank() != 0) return;
   const auto save = [folder = CheckpointFolder(folder_),
                      manifest = Manifest{position, state.settings, state.notes, {}},
@@ -140,6 +153,40 @@ std::string describe(const Settings& settings, std::span<const ArrayView> arrays
   return text;
 }
 
+/// Brings the saved rows of a residual to as many as there are ranks now.
+class Residual {
+ public:
+  /// `array` as it would be now; in `file`, it may have another number of rows.
+  Residual(ArrayView& array, const SafetensorsFile& file) : array_(array), rows_(array.shape[0]) {
+    const auto found = file.arrays().find(array.name);
+    if (found != file.arrays().end() && found->second.shape.size() == array.shape.size())
+      array_.shape[0] = found->second.shape[0];
+  }
+
+  /// Once the array's data are those of the file.
+  void deal_out() {
+    if (array_.shape[0] == rows_) return;
+    std::vector<ConstBuffer> saved;
+    const std::size_t saved_rows = std::exchange(array_.shape[0], rows_);
+    const std::size_t count = rows_ == 0 ? 0 : array_.count() / rows_;
+    const auto row = [&](void* data, std::size_t number) {
+      return Buffer(static_cast<std::byte*>(data) + number * count * size_of(array_.type), count,
+                    array_.type);
+    };
+    for (std::size_t i = 0; i < saved_rows; ++i) saved.push_back(row(array_.data, i));
+    dealt_out_.resize(array_.bytes());
+    for (std::size_t i = 0; i < rows_; ++i)
+      deal_out_residual(saved, static_cast<Rank>(i), static_cast<int>(rows_),
+                        row(dealt_out_.data(), i));
+    array_.data = dealt_out_.data();
+  }
+
+ private:
+  ArrayView& array_;
+  std::size_t rows_;
+  std::vector<std::byte> dealt_out_;
+};
+
 void broadcast(Communicator& communicator, Position& position) {
   std::array<std::uint64_t, 5> numbers{position.epoch, position.batch, position.step,
                                        std::bit_cast<std::uint64_t>(position.loss_sum),
@@ -152,13 +199,17 @@ void broadcast(Communicator& communicator, Position& position) {
 
 Position load_checkpoint(Communicator& communicator, const std::string& folder,
                          const TrainingState& state) {
-  std::vector<ArrayView> arrays = all_arrays(state);
+  const std::vector<ArrayShard> shards = all_shards(communicator, state);
+  std::vector<ArrayView> arrays = all_arrays(state, shards);
+  std::vector<Residual> residuals;
   check_alike(communicator, "the settings or arrays to load", describe(state.settings, arrays));
   std::optional<CheckpointFolder::Checkpoint> loaded;
   agree(communicator, [&] {
     if (communicator.rank() != 0) return;
     loaded = load_newest(CheckpointFolder(folder), folder);
     check_settings(loaded->manifest.settings, state.settings, folder);
+    for (ArrayView& array : std::span(arrays).last(state.residuals.size()))
+      residuals.emplace_back(array, loaded->arrays);
     loaded->arrays.check_holds(arrays);
   });
   if (loaded) {
@@ -167,11 +218,12 @@ Position load_checkpoint(Communicator& communicator, const std::string& folder,
       if (array.data != nullptr) std::memcpy(array.data, data, array.bytes());
       array.data = data;
     }
+    for (Residual& residual : residuals) residual.deal_out();
   }
   Position position = loaded ? loaded->manifest.position : Position{};
   broadcast(communicator, position);
   broadcast_parameters(communicator, state.arrays);
-  scatter_shards(communicator, std::span(arrays).subspan(state.arrays.size()), state.shards);
+  scatter_shards(communicator, std::span(arrays).subspan(state.arrays.size()), shards);
   return position;
 }
 

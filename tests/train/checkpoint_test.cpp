@@ -244,6 +244,44 @@ TEST_F(Checkpoints, PutArraysTogetherThatAreDealtOutAndDealThemOutToAnyNumberOfR
   }
 }
 
+TEST_F(Checkpoints, KeepTheSumOfResidualsOnAnyNumberOfRanks) {
+  const auto residual_of = [](Rank rank) {
+    std::vector<float> residual(7);
+    std::iota(residual.begin(), residual.end(), 100.0F * static_cast<float>(rank + 1));
+    return residual;
+  };
+  const auto state_of = [](std::vector<float>& residual) {
+    return TrainingState{.settings = kSettings,
+                         .notes = {},
+                         .arrays = {},
+                         .shards = {},
+                         .residuals = {{"left", DataType::float32, {7}, residual.data()}}};
+  };
+  run_communicators(3, [&](Communicator& communicator) {
+    Checkpointer checkpointer(communicator, path_);
+    std::vector<float> residual = residual_of(communicator.rank());
+    checkpointer.save({}, state_of(residual));
+    checkpointer.finish();
+  });
+  for (const int ranks : {1, 2, 3, 4})
+    run_communicators(ranks, [&](Communicator& communicator) {
+      std::vector<float> residual(7, -1.0F);
+      load_checkpoint(communicator, path_, state_of(residual));
+      if (ranks == 3) {
+        EXPECT_EQ(residual, residual_of(communicator.rank()));
+      }
+      communicator.allreduce(std::span(residual), ReduceOp::sum);
+      for (std::size_t i = 0; i < 7; ++i)
+        EXPECT_EQ(residual[i], 600.0F + 3.0F * static_cast<float>(i)) << ranks << " ranks";
+    });
+  std::vector<float> longer(8);
+  TrainingState other = state_of(longer);
+  other.residuals[0].shape = {8};
+  run_communicators(2, [&](Communicator& communicator) {
+    expect_error(ErrorCode::usage, {"left"}, [&] { load_checkpoint(communicator, path_, other); });
+  });
+}
+
 TEST_F(Checkpoints, RefuseShardsThatDoNotCoverTheirArray) {
   for (const std::exception_ptr& error : errors_of_communicators(3, [&](Communicator& ranks) {
          Checkpointer checkpointer(ranks, path_);

@@ -32,6 +32,10 @@ struct TrainingState {
   Settings notes;                  ///< kept with the rest, but not compared: {"ranks", "4"}
   std::vector<ArrayView> arrays;   ///< weights, optimizer state: alike on all ranks
   std::vector<ArrayShard> shards;  ///< dealt out among the ranks: state of a sharded optimizer
+  /// Each rank's own: what hooks have left over. On as many ranks as saved them each gets its own
+  /// again; on another number their sum is dealt out, as deal_out_residual() says. float32 or
+  /// float64.
+  std::vector<ArrayView> residuals = {};
 };
 
 /// Saves checkpoints into a folder, while training goes on.

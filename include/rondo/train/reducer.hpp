@@ -168,8 +168,8 @@ class GradientReducer {
   std::uint64_t finish();
 
   /// What compression with error feedback has left on this rank for the next step, for checkpoints:
-  /// "reducer.residual.PARAMETER", in the parameter's shape. Each rank saves its own; for another
-  /// number of ranks see deal_out_residual(). Valid until the next finish().
+  /// "reducer.residual.PARAMETER", in the parameter's shape. Each rank saves its own, as
+  /// TrainingState::residuals. Valid until the next finish().
   std::vector<ArrayView> residuals();
   /// What it has left on all ranks alike: "reducer.q.PARAMETER", from which powersgd starts.
   std::vector<ArrayView> state();
