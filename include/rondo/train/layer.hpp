@@ -11,9 +11,9 @@
 
 namespace rondo::train {
 
-/// What layers with matrix products take as factors. bfloat16: their inputs and output gradients
-/// are rounded to it first, as PyTorch's autocast does; products add up in T, and all else is in T.
-/// The parameters' rounding is MasterWeights'.
+/// What layers with matrix products are given. bfloat16: their inputs and output gradients are
+/// rounded to it first; products add up in T, and all else is in T, also what is multiplied inside
+/// an LSTM or attention, where PyTorch's autocast rounds too. MasterWeights rounds the parameters.
 enum class Precision { full, bfloat16 };
 
 /// What a forward pass is for, and which samples are in it. Most layers don't look.
