@@ -211,14 +211,16 @@ Position load_checkpoint(Communicator& communicator, const std::string& folder,
     for (ArrayView& array : std::span(arrays).last(state.residuals.size()))
       residuals.emplace_back(array, loaded->arrays);
     loaded->arrays.check_holds(arrays);
+    for (ArrayView& array : std::span(arrays).last(residuals.size()))
+      array.data = loaded->arrays.data(array.name);
+    for (Residual& residual : residuals) residual.deal_out();
   });
   if (loaded) {
-    for (ArrayView& array : arrays) {
+    for (ArrayView& array : std::span(arrays).first(arrays.size() - residuals.size())) {
       char* const data = loaded->arrays.data(array.name);
       if (array.data != nullptr) std::memcpy(array.data, data, array.bytes());
       array.data = data;
     }
-    for (Residual& residual : residuals) residual.deal_out();
   }
   Position position = loaded ? loaded->manifest.position : Position{};
   broadcast(communicator, position);
