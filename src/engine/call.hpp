@@ -27,8 +27,6 @@ struct Call {
   std::span<const std::size_t> output_counts{};
   /// Digest of anything else that the ranks must agree on.
   std::uint64_t details = 0;
-  /// Of an all-to-all with given sizes, on devices: the longest block of all ranks.
-  std::size_t longest_block = 0;
   /// The caller's memory is a device's; these buffers hold a part of it.
   bool on_device = false;
 };

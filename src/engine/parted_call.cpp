@@ -25,7 +25,6 @@ std::uint64_t details_of(const Call& call, int size, std::size_t part) {
   core::Digest digest;
   digest.mix(call.details);
   digest.mix(part);
-  if (is_uneven_all_to_all(call)) return digest.value();
   digest.mix(element_count(call, size));
   for (const std::size_t count : call.input_counts) digest.mix(count);
   for (const std::size_t count : call.output_counts) digest.mix(count);
@@ -87,8 +86,8 @@ void PartedCall::list_blocks() {
         blocks_ = {{nullptr, output, call_.output.count}};
       break;
     case Collective::all_to_all:
-      add_blocks(Side::input_alone, call_.input_counts, call_.input.count / ranks);
-      add_blocks(Side::output_alone, call_.output_counts, call_.output.count / ranks);
+      add_blocks(Side::input_alone, {}, call_.input.count / ranks);
+      add_blocks(Side::output_alone, {}, call_.output.count / ranks);
       break;
     default:  // allreduce, and reduce, where some have no output
       blocks_ = {{input, output, call_.input.count}};
@@ -124,15 +123,14 @@ void PartedCall::set_step(std::size_t room) {
   const std::span<const std::size_t> counts =
       call_.input_counts.empty() ? call_.output_counts : call_.input_counts;
   std::size_t longest = blocks_.front().count;
-  std::size_t blocks = has_blocks(call_.collective) ? ranks : 1;
-  if (call_.collective == Collective::all_to_all) {
-    blocks *= 2;
-    if (!counts.empty()) longest = call_.longest_block;
-  } else if (!counts.empty()) {
+  if (counts.empty()) {
+    std::size_t blocks = has_blocks(call_.collective) ? ranks : 1;
+    if (call_.collective == Collective::all_to_all) blocks *= 2;
+    step_ = std::max<std::size_t>(1, room / blocks);
+  } else {
     longest = *std::max_element(counts.begin(), counts.end());
+    step_ = step_for(counts, longest, room);
   }
-  const bool by_counts = !counts.empty() && call_.collective != Collective::all_to_all;
-  step_ = by_counts ? step_for(counts, longest, room) : std::max<std::size_t>(1, room / blocks);
   parts_ = (longest + step_ - 1) / step_;
 }
 
@@ -140,31 +138,25 @@ std::size_t PartedCall::elements(const Block& block, std::size_t part) const {
   return std::min(block.count, (part + 1) * step_) - std::min(block.count, part * step_);
 }
 
-template <class Visit>
-void PartedCall::for_each_piece(std::size_t part, Visit visit) const {
+/// The pieces whose blocks have such a place on the device.
+template <class Place>
+void PartedCall::list(std::size_t part, Place place, std::vector<device::Piece>& pieces) const {
   const std::size_t first = part * step_ * element_;
   std::size_t offset = 0;
   for (const Block& block : blocks_) {
     const std::size_t bytes = elements(block, part) * element_;
-    if (bytes > 0) visit(block, first, device::Piece{nullptr, offset, bytes});
+    if (bytes > 0 && block.*place != nullptr)
+      pieces.push_back({at(block.*place, first), offset, bytes});
     offset += bytes;
   }
 }
 
 void PartedCall::list_down(std::size_t part, std::vector<device::Piece>& pieces) const {
-  for_each_piece(part, [&](const Block& block, std::size_t first, device::Piece piece) {
-    if (block.down == nullptr) return;
-    piece.on_device = at(block.down, first);
-    pieces.push_back(piece);
-  });
+  list(part, &Block::down, pieces);
 }
 
 void PartedCall::list_up(std::size_t part, std::vector<device::Piece>& pieces) const {
-  for_each_piece(part, [&](const Block& block, std::size_t first, device::Piece piece) {
-    if (block.up == nullptr) return;
-    piece.on_device = at(block.up, first);
-    pieces.push_back(piece);
-  });
+  list(part, &Block::up, pieces);
 }
 
 Call PartedCall::part(std::size_t index, std::byte* memory) {
@@ -212,9 +204,8 @@ Call PartedCall::part(std::size_t index, std::byte* memory) {
     default:
       break;
   }
-  const std::span<const std::size_t> counts(counts_);
-  if (!call_.input_counts.empty()) call.input_counts = counts.first(ranks);
-  if (!call_.output_counts.empty()) call.output_counts = counts.last(ranks);
+  if (!call_.input_counts.empty()) call.input_counts = counts_;
+  if (!call_.output_counts.empty()) call.output_counts = counts_;
   return call;
 }
 

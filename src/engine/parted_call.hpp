@@ -50,8 +50,8 @@ class PartedCall : public device::StagedParts {
   void add_blocks(Side side, std::span<const std::size_t> counts, std::size_t uniform);
   void set_step(std::size_t room);
   std::size_t elements(const Block& block, std::size_t part) const;
-  template <class Visit>
-  void for_each_piece(std::size_t part, Visit visit) const;
+  template <class Place>
+  void list(std::size_t part, Place place, std::vector<device::Piece>& pieces) const;
 
   Rank rank_;
   int size_;
