@@ -59,10 +59,10 @@ class OwnSegments {
     const std::lock_guard lock(mutex_);
     segments_.erase(serial);
   }
+  /// Of those that have one.
   void forget_names() {
     const std::lock_guard lock(mutex_);
-    for (const auto& [serial, segment] : segments_)
-      if (const auto still_there = segment.lock()) still_there->forget_name();
+    for (const auto& [serial, segment] : segments_) remove_named_file({getpid(), -1, serial});
   }
   std::shared_ptr<SharedSegment> find(std::uint64_t serial) {
     const std::lock_guard lock(mutex_);
