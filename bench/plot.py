@@ -10,8 +10,9 @@ Writes PREFIX.png and PREFIX.svg (default: the first file's name without .json).
 runs become one picture: the same implementation in two files is told apart by the file's name. Rows
 of another collective, type, operation or number of ranks get a picture each, PREFIX-WHAT.png.
 
-Of overlap_bench's results it draws each implementation's step beside the bound. Of a trace it draws step N, from 0 (default: one in the middle): when each rank computed, when it
-stood still, and when gradients were on their way.
+Of overlap_bench's results it draws each implementation's step beside the bound. Of a trace it draws step N,
+from 0 (default: one in the middle): when each rank computed, when it stood still, and when gradients were
+on their way.
 
 Needs Debian's python3-matplotlib.
 """

@@ -11,7 +11,7 @@ __device__ void reduce(const ReduceArguments& arguments) {
   Fold<In, Out, kOp>(job).run(blockIdx.x, gridDim.x);
 }
 
-// A kernel for elements of one type, by the name that cuda/reductions.cpp looks for.
+// A kernel for elements of one type, by the name that cuda/launch.cpp looks for.
 #define RONDO_REDUCE(in, In, out, Out, op)                                                  \
   extern "C" __global__ void __launch_bounds__(kThreads, 3)                                 \
       rondo_reduce_##in##_##out##_##op(const __grid_constant__ ReduceArguments arguments) { \

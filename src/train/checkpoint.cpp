@@ -168,7 +168,7 @@ class Residual {
     if (array_.shape[0] == rows_) return;
     std::vector<ConstBuffer> saved;
     const std::size_t saved_rows = std::exchange(array_.shape[0], rows_);
-    const std::size_t count = rows_ == 0 ? 0 : array_.count() / rows_;
+    const std::size_t count = array_.count() / rows_;
     const auto row = [&](void* data, std::size_t number) {
       return Buffer(static_cast<std::byte*>(data) + number * count * size_of(array_.type), count,
                     array_.type);

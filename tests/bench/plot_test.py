@@ -119,7 +119,7 @@ class Plot(unittest.TestCase):
             self.plot(self.write("here.json", {"meta": META, "rows": self.rows}), "--step", "2")
             self.plot(path, path)
         self.assertIn("is no trace", said.getvalue())
-        self.assertIn("is drawn alone", said.getvalue())
+        self.assertIn(f"{path} is drawn alone", said.getvalue())
         self.assertEqual(self.drawn(), [])
 
     def test_refuses_what_it_cannot_draw(self):
