@@ -32,6 +32,8 @@ namespace rondo::cuda {
   FUNCTION(cuStreamQuery)              \
   FUNCTION(cuStreamSynchronize)        \
   FUNCTION(cuStreamWaitEvent)          \
+  FUNCTION(cuStreamWaitValue32)        \
+  FUNCTION(cuStreamIsCapturing)        \
   FUNCTION(cuEventCreate)              \
   FUNCTION(cuEventDestroy)             \
   FUNCTION(cuEventQuery)               \

@@ -83,6 +83,22 @@ void Stream::wait(device::Event& event) {
       "cuStreamWaitEvent");
 }
 
+void Stream::wait_value(const std::uint32_t* flag, std::uint32_t value) {
+  const Context::Use use(context_);
+  // Pinned memory has the same address on devices.
+  context_.driver.check(
+      context_.driver.cuStreamWaitValue32(handle_, address(flag), value, CU_STREAM_WAIT_VALUE_GEQ),
+      "cuStreamWaitValue32");
+}
+
+bool Stream::is_captured() {
+  const Context::Use use(context_);
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  context_.driver.check(context_.driver.cuStreamIsCapturing(handle_, &status),
+                        "cuStreamIsCapturing");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 bool Stream::idle() {
   const Context::Use use(context_);
   return is_over(context_.driver, context_.driver.cuStreamQuery(handle_), "cuStreamQuery");

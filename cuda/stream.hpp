@@ -39,6 +39,8 @@ class Stream : public device::Stream {
   void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override;
   void record(device::Event& event) override;
   void wait(device::Event& event) override;
+  void wait_value(const std::uint32_t* flag, std::uint32_t value) override;
+  bool is_captured() override;
   bool idle() override;
   void synchronize() override;
 

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string_view>
 
@@ -73,17 +75,25 @@ class Stream {
   /// Later work begins when the work before the event's latest record is over. The calling thread
   /// doesn't wait.
   virtual void wait(Event& event) = 0;
+  /// Later work begins once the word at `flag`, in pinned memory, is at least `value`, counting
+  /// round from 2^32 - 1 to 0. No thread waits.
+  virtual void wait_value(const std::uint32_t* flag, std::uint32_t value) = 0;
+  /// Whether what is enqueued is recorded into a graph instead of done.
+  virtual bool is_captured() = 0;
   /// Whether all work is over.
   virtual bool idle() = 0;
   virtual void synchronize() = 0;
 };
+
+class Gates;
 
 /// The devices of one make, such as CUDA's. Any thread may use it; it outlives what it made.
 ///
 /// Failures are Error(cuda); the message says which call failed, on which device, and why.
 class Runtime {
  public:
-  virtual ~Runtime() = default;
+  Runtime();
+  virtual ~Runtime();
 
   /// "cuda", as messages call it.
   virtual std::string_view name() const = 0;
@@ -106,6 +116,13 @@ class Runtime {
   /// whose destructor leaves it alone.
   virtual std::unique_ptr<Stream> wrap_stream(int device, void* handle) = 0;
   virtual std::unique_ptr<Event> make_event(int device) = 0;
+
+  /// What holds up streams of that device; made when first asked for. Throws Error(cuda).
+  Gates& gates(int device);
+
+ private:
+  std::mutex mutex_;
+  std::map<int, std::unique_ptr<Gates>> gates_;  // by device
 };
 
 /// The CUDA devices of this process. Loads the driver at the first call; throws Error(cuda) saying

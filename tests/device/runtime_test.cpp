@@ -147,6 +147,8 @@ TEST_P(DeviceRuntime, TellsWhenWorkIsOver) {
   EXPECT_TRUE(queue->idle());
 }
 
+TEST_P(DeviceRuntime, AStreamIsNotCapturedByItself) { EXPECT_FALSE(stream()->is_captured()); }
+
 TEST_P(DeviceRuntime, AStreamFinishesItsWorkBeforeItGoes) {
   constexpr std::size_t kBytes = 1 << 16;
   const std::vector<std::byte> sent = pattern(kBytes, 3);

@@ -124,6 +124,15 @@ void HostStream::wait(device::Event& event) {
   enqueue({[state, mark] { state->wait_for(mark); }});
 }
 
+void HostStream::wait_value(const std::uint32_t* flag, std::uint32_t value) {
+  enqueue({[this, flag, value] {
+    auto* const word = device_.memory_.open(flag, sizeof *flag, true);
+    const std::atomic_ref current(*reinterpret_cast<std::uint32_t*>(word));
+    while (static_cast<std::int32_t>(current.load() - value) < 0)
+      std::this_thread::sleep_for(std::chrono::microseconds(10));
+  }});
+}
+
 bool HostStream::idle() {
   const std::lock_guard lock(mutex_);
   throw_failure();

@@ -50,8 +50,13 @@ class HostStream : public device::Stream {
   void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override;
   void record(device::Event& event) override;
   void wait(device::Event& event) override;
+  void wait_value(const std::uint32_t* flag, std::uint32_t value) override;
+  bool is_captured() override { return captured_; }
   bool idle() override;
   void synchronize() override;
+
+  /// As if its work were recorded from now on.
+  void capture(bool captured) { captured_ = captured; }
 
  private:
   struct Work {
@@ -69,6 +74,7 @@ class HostStream : public device::Stream {
   std::condition_variable changed_;
   std::deque<Work> queue_;  // the first is under way
   std::optional<Error> failure_;
+  bool captured_ = false;
   std::minstd_rand random_;
   unsigned most_microseconds_;  // that it dawdles
   std::jthread thread_;
@@ -91,6 +97,10 @@ class WrappedStream : public device::Stream {
   }
   void record(device::Event& event) override { stream_.record(event); }
   void wait(device::Event& event) override { stream_.wait(event); }
+  void wait_value(const std::uint32_t* flag, std::uint32_t value) override {
+    stream_.wait_value(flag, value);
+  }
+  bool is_captured() override { return stream_.is_captured(); }
   bool idle() override { return stream_.idle(); }
   void synchronize() override { stream_.synchronize(); }
 
