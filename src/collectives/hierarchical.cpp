@@ -3,10 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <fmt/core.h>
-
-#include <rondo/error.hpp>
-
 namespace rondo::collectives {
 
 using transport::NodeArea;
@@ -23,7 +19,7 @@ std::size_t divide_up(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 }  // namespace
 
 Hierarchical::Hierarchical(transport::NodeArena& arena, transport::Transport* lane, int lanes)
-    : arena_(arena), lanes_(lanes), scatter_(arena, stores_) {
+    : arena_(arena), lanes_(lanes), scatter_(arena, stores_), passing_on_(arena, stores_) {
   for (int i = 0; i < kAtOnce && lane != nullptr; ++i)
     flights_.push_back(std::make_unique<Flight>(*lane));
 }
@@ -44,6 +40,7 @@ void Hierarchical::start(const HierarchicalOperands& operands) {
   chunk_elements_ = std::max(line, divide_up(divide_up(longest, wanted), line) * line);
   chunks_ = divide_up(longest, chunk_elements_);
   begun_ = published_ = 0;
+  is_passing_on_ = false;
   collected_.assign(static_cast<std::size_t>(lanes_), 0);
   NodeArea& mine = arena_.mine();
   published_before_ = mine.published.value.load(std::memory_order_relaxed);
@@ -85,14 +82,20 @@ void Hierarchical::reserve_lane_memory() {
     memory_ = {static_cast<std::byte*>(heap.allocate(bytes)), bytes};
   }
   results_ = memory_.data + partials;
-  const transport::Location place = SharedHeap::instance().find(results_, results);
-  if (bytes > 0 && place.is_private())
-    throw Error(ErrorCode::system,
-                fmt::format("no shared memory for {} bytes of intermediate results; give the job "
-                            "more memory, or set RONDO_SHM=off",
-                            bytes));
-  arena_.mine().lane_memory = place;
+  arena_.mine().lane_memory = SharedHeap::instance().find(results_, results);
   arena_.mine().lane_bytes = results;
+}
+
+/// Of a collective within the node in which each lane's slice is its rank's block.
+NodeOperands Hierarchical::node_operands(Collective collective) const {
+  NodeOperands operands;
+  operands.shape = {.collective = collective,
+                    .ranks = arena_.size(),
+                    .element_bytes = element_bytes_,
+                    .blocks = &blocks_,
+                    .count = operands_.count};
+  operands.arithmetic = operands_.arithmetic;
+  return operands;
 }
 
 void Hierarchical::start_scatter() {
@@ -100,17 +103,19 @@ void Hierarchical::start_scatter() {
   for (int lane = 0; lane < lanes_; ++lane)
     block_counts_[static_cast<std::size_t>(lane)] = slice_of(lane).count;
   blocks_.set_uneven(block_counts_);
-  NodeOperands operands;
-  operands.shape = {.collective = Collective::reduce_scatter,
-                    .ranks = arena_.size(),
-                    .element_bytes = element_bytes_,
-                    .blocks = &blocks_,
-                    .count = operands_.count};
-  operands.arithmetic = operands_.arithmetic;
+  NodeOperands operands = node_operands(Collective::reduce_scatter);
   operands.result = Value::partial;
   operands.input = {operands_.input, 0};
   operands.output = {memory_.data, slice_of(arena_.self()).begin};
   scatter_.start(operands);
+}
+
+void Hierarchical::start_passing_on() {
+  NodeOperands operands = node_operands(Collective::allgather);
+  operands.input = {results_, slice_of(arena_.self()).begin};
+  operands.output = {operands_.output, 0};
+  passing_on_.start(operands);
+  is_passing_on_ = true;
 }
 
 bool Hierarchical::step() {
@@ -119,7 +124,7 @@ bool Hierarchical::step() {
   progressed_ |= scatter_.progressed();
   if (is_in_lane()) step_network();
   const bool collected = step_collect();
-  if (!scattered || !collected) return false;
+  if (!scattered || !collected || !step_passing_on()) return false;
   NodeArea& mine = arena_.mine();
   if (mine.collected.value.load(std::memory_order_relaxed) < operations_)
     mine.collected.value.store(operations_, std::memory_order_release);
@@ -191,9 +196,28 @@ std::shared_ptr<const std::byte> Hierarchical::memory_of(int lane) {
   return arena_.mapped().at(area.lane_memory);
 }
 
+/// Whether the others can't map what this lane's rank keeps; known once it published a chunk.
+bool Hierarchical::is_private(int lane) const {
+  return slice_of(lane).count > 0 && arena_.of(lane).lane_memory.is_private();
+}
+
+/// Once all lanes have published all chunks, and so are known to all ranks of the node. True when
+/// nothing is to be passed on (any more).
+bool Hierarchical::step_passing_on() {
+  if (!is_passing_on_) {
+    int lane = 0;
+    while (lane < lanes_ && !is_private(lane)) ++lane;
+    if (lane == lanes_) return true;
+    start_passing_on();
+  }
+  const bool done = passing_on_.step();
+  progressed_ |= passing_on_.progressed();
+  return done;
+}
+
 /// False if it can't be.
 bool Hierarchical::collect(Slice chunk, int lane) {
-  if (chunk.count == 0) return true;
+  if (chunk.count == 0 || is_private(lane)) return true;
   const std::shared_ptr<const std::byte> memory = memory_of(lane);
   if (memory == nullptr) return false;
   std::memcpy(operands_.output + chunk.begin * element_bytes_,

@@ -37,7 +37,8 @@ struct HierarchicalOperands {
 ///
 ///   scatter  each lane's rank combines its slice of all inputs of its node     (NodeCopying)
 ///   network  the ranks of a lane all-reduce their slices, chunk by chunk       (Executor)
-///   collect  everyone fetches all slices from the lanes' ranks of its node
+///   collect  everyone fetches all slices from the lanes' ranks of its node; where these got no
+///            memory that others can map, all slices are passed on at the end  (NodeCopying)
 ///
 /// The three overlap: a chunk goes to the network as soon as it is combined, and is fetched as soon
 /// as it is back. A node's lanes send 2(m-1)/m of the message together, m nodes: as little as one
@@ -55,7 +56,6 @@ class Hierarchical {
   Hierarchical(const Hierarchical&) = delete;
   Hierarchical& operator=(const Hierarchical&) = delete;
 
-  /// Throws Error(system) where there is no memory that the node's ranks can share.
   void start(const HierarchicalOperands& operands);
   /// Never blocks. True once this rank's memory is its own again, and nobody needs its slice.
   bool step();
@@ -78,19 +78,24 @@ class Hierarchical {
   Slice slice_of(int lane) const;
   Slice chunk_of(int lane, std::size_t chunk) const;
   void reserve_lane_memory();
+  NodeOperands node_operands(Collective collective) const;
   void start_scatter();
+  void start_passing_on();
   void start_chunk(std::size_t chunk);
   void step_network();
   bool step_collect();
   bool collect(Slice chunk, int lane);
   std::shared_ptr<const std::byte> memory_of(int lane);
+  bool is_private(int lane) const;
+  bool step_passing_on();
 
   transport::NodeArena& arena_;
   int lanes_;
   HierarchicalOperands operands_;
   SharedStores stores_;
   NodeCopying scatter_;
-  std::vector<std::size_t> block_counts_;  // of the scatter: a lane's slice for each of its ranks
+  NodeCopying passing_on_;
+  std::vector<std::size_t> block_counts_;  // a lane's slice for each of its ranks
   Layout blocks_;
   LaneMemory memory_;
   std::byte* results_ = nullptr;                  // in it
@@ -104,6 +109,7 @@ class Hierarchical {
   std::vector<std::size_t> collected_;  // chunks fetched, by lane
   std::uint64_t published_before_ = 0;
   std::uint64_t operations_ = 0;  // this one included
+  bool is_passing_on_ = false;
   bool progressed_ = false;
   bool trusts_sizes_ = false;
 };

@@ -101,6 +101,30 @@ TEST(Node, WithoutRoomForBuffersCollectivesCopy) {
   EXPECT_EQ(occurrences(said, "ordinary memory is used instead"), 1U) << said;
 }
 
+/// The lanes' ranks, all or one of them, then have memory that the others can't map.
+TEST(Node, WithoutRoomForLanesAllSlicesArePassedOn) {
+  constexpr std::size_t kShare = 400'000;  // floats of the first lane; the other one has 16 less
+  const NoRoomBeyond restored(std::numeric_limits<std::size_t>::max());
+  for (const Topology& topology : {two_nodes(), Topology({0, 1, 0, 1, 0})})
+    for (const std::size_t room : {std::size_t{1000}, kShare * sizeof(float) - 1}) {
+      transport::ThreadWorld world(topology);
+      testing::run_communicators(world, [&](Communicator& communicator) {
+        communicator.barrier();  // the arenas exist
+        transport::limit_segments(room);
+        for (int round = 0; round < 3; ++round) {
+          std::vector<float> data(2 * kShare - 16);
+          for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i % 1009);
+          communicator.allreduce(std::span(data), ReduceOp::sum);
+          EXPECT_EQ(communicator.last_algorithm(), "hierarchical");
+          for (std::size_t i = 0; i < data.size(); ++i)
+            ASSERT_EQ(data[i],
+                      static_cast<float>(communicator.size()) * static_cast<float>(i % 1009));
+        }
+      });
+      transport::limit_segments(std::numeric_limits<std::size_t>::max());
+    }
+}
+
 TEST(Node, TheWayFollowsFromTheMemoryOfAllRanks) {
   testing::run_communicators(3, [](Communicator& world) {
     constexpr std::size_t kCount = 50'000;
