@@ -18,6 +18,10 @@ namespace rondo::cuda {
   FUNCTION(cuCtxPushCurrent)           \
   FUNCTION(cuCtxPopCurrent)            \
   FUNCTION(cuPointerGetAttributes)     \
+  FUNCTION(cuMemGetAddressRange)       \
+  FUNCTION(cuIpcGetMemHandle)          \
+  FUNCTION(cuIpcOpenMemHandle)         \
+  FUNCTION(cuIpcCloseMemHandle)        \
   FUNCTION(cuMemAlloc)                 \
   FUNCTION(cuMemFree)                  \
   FUNCTION(cuMemAllocManaged)          \

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,11 @@ class Runtime : public device::Runtime {
   device::Location locate(const void* address) noexcept override;
   void* allocate(device::Location where, std::size_t bytes) override;
   void free(device::Location where, void* memory) noexcept override;
+  std::optional<device::SharedAddress> share(const void* address) noexcept override;
+  std::uint64_t allocation_at(const void* address) noexcept override;
+  void* open(const device::SharedAllocation& allocation, int device) override;
+  void close(const device::SharedAllocation& allocation, int device,
+             void* memory) noexcept override;
   std::unique_ptr<device::Stream> make_stream(int device) override;
   std::unique_ptr<device::Stream> wrap_stream(int device, void* handle) override;
   std::unique_ptr<device::Event> make_event(int device) override;

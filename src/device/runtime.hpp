@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -30,6 +32,21 @@ struct Location {
   int device = 0;  ///< where it was allocated; of no meaning for MemoryKind::host
 
   friend bool operator==(const Location&, const Location&) = default;
+};
+
+/// An allocation of device memory, as the processes of its node may know it. Plain memory: it
+/// travels as it is.
+struct SharedAllocation {
+  std::array<std::byte, 64> handle{};
+  std::uint64_t process = 0;  ///< whose it is: a number drawn by chance
+  std::uint64_t number = 0;   ///< no other allocation of that process ever has it; never 0
+  std::uint64_t address = 0;  ///< where it begins in that process
+};
+
+/// Where something lies in an allocation.
+struct SharedAddress {
+  SharedAllocation allocation;
+  std::uint64_t offset = 0;  ///< bytes from its beginning
 };
 
 /// A mark in a stream's work. Not for two threads at once.
@@ -108,6 +125,18 @@ class Runtime {
   virtual void* allocate(Location where, std::size_t bytes) = 0;
   /// What `allocate(where, …)` gave. Logs what goes wrong.
   virtual void free(Location where, void* memory) noexcept = 0;
+
+  /// How others reach the allocation that holds `address`; none where they can't: memory that isn't
+  /// a device's, that comes from a pool, or that is mapped piece by piece. Doesn't throw.
+  virtual std::optional<SharedAddress> share(const void* address) noexcept = 0;
+  /// The number of the allocation that holds `address` now; 0 if none does. Doesn't throw.
+  virtual std::uint64_t allocation_at(const void* address) noexcept = 0;
+  /// Where work on `device` reaches an allocation of this or another process. It stays, even if its
+  /// owner frees it, until close() was called as often. Throws Error(cuda) where it can't be
+  /// reached: another node or container, a device without access to the other one.
+  virtual void* open(const SharedAllocation& allocation, int device) = 0;
+  /// `memory` is what open() gave. Logs what goes wrong.
+  virtual void close(const SharedAllocation& allocation, int device, void* memory) noexcept = 0;
 
   /// One that no other stream waits for, nor the other way round, unless told so by events.
   virtual std::unique_ptr<Stream> make_stream(int device) = 0;

@@ -71,6 +71,40 @@ TEST(HostDevice, ACopyThatFailsShowsLateAndStopsItsStream) {
   EXPECT_EQ(result, ones);
 }
 
+TEST(HostDevice, WhatIsOpenStaysAfterItsOwnerHasFreedIt) {
+  HostDevice runtime;
+  const auto stream = runtime.make_stream(0);
+  device::SharedAllocation allocation;
+  void* opened = nullptr;
+  const int sent = 7;
+  int received = 0;
+  {
+    const Memory memory(runtime, {MemoryKind::device, 0}, sizeof sent);
+    allocation = runtime.share(memory.data())->allocation;
+    opened = runtime.open(allocation, 0);
+    EXPECT_NE(opened, memory.data());
+    EXPECT_FALSE(host_can_read(opened));
+    stream->copy(memory.data(), &sent, sizeof sent);
+    stream->synchronize();
+  }
+  stream->copy(&received, opened, sizeof received);
+  stream->synchronize();
+  EXPECT_EQ(received, sent);
+  expect_error(ErrorCode::cuda, {"was freed"}, [&] { runtime.open(allocation, 0); });
+  runtime.close(allocation, 0, opened);
+  EXPECT_EQ(runtime.allocations(), 0U);
+}
+
+TEST(HostDevice, RefusesWhatItIsToldToInSharing) {
+  HostDevice runtime;
+  const Memory memory(runtime, {MemoryKind::device, 0}, 8);
+  const auto shared = runtime.share(memory.data());
+  runtime.fail_open(0);
+  expect_error(ErrorCode::cuda, {"injected"}, [&] { runtime.open(shared->allocation, 0); });
+  runtime.keep_private(memory.data());
+  EXPECT_FALSE(runtime.share(memory.data()));
+}
+
 TEST(HostDevice, AFailureReachesTheStreamsThatWaitForIt) {
   HostDevice runtime;
   const Memory memory(runtime, {MemoryKind::device, 0}, 8);

@@ -41,6 +41,26 @@ void HostDevice::free(Location where, void* memory) noexcept {
     memory_.free(memory);
 }
 
+std::optional<device::SharedAddress> HostDevice::share(const void* address) noexcept {
+  return memory_.share(address);
+}
+
+std::uint64_t HostDevice::allocation_at(const void* address) noexcept {
+  return memory_.number_at(address);
+}
+
+void* HostDevice::open(const device::SharedAllocation& allocation, int device) {
+  check_device(device);
+  if (until_failed_open_.fetch_sub(1) == 0)
+    throw Error(ErrorCode::cuda, "opening another rank's memory failed: injected");
+  return memory_.open_again(allocation.number);
+}
+
+void HostDevice::close(const device::SharedAllocation& /*allocation*/, int /*device*/,
+                       void* memory) noexcept {
+  memory_.free(memory);
+}
+
 std::unique_ptr<device::Stream> HostDevice::make_stream(int device) {
   check_device(device);
   return std::make_unique<HostStream>(*this);

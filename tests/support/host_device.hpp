@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "device/runtime.hpp"
@@ -29,6 +31,12 @@ class HostDevice : public device::Runtime {
   device::Location locate(const void* address) noexcept override;
   void* allocate(device::Location where, std::size_t bytes) override;
   void free(device::Location where, void* memory) noexcept override;
+  std::optional<device::SharedAddress> share(const void* address) noexcept override;
+  std::uint64_t allocation_at(const void* address) noexcept override;
+  /// Another address, where the same bytes lie, and which is unknown after close().
+  void* open(const device::SharedAllocation& allocation, int device) override;
+  void close(const device::SharedAllocation& allocation, int device,
+             void* memory) noexcept override;
   std::unique_ptr<device::Stream> make_stream(int device) override;
   /// `handle` is a HostStream's address.
   std::unique_ptr<device::Stream> wrap_stream(int device, void* handle) override;
@@ -38,8 +46,14 @@ class HostDevice : public device::Runtime {
   void fail_allocation(int allocations) { until_failed_allocation_ = allocations; }
   /// The copy after `copies` more of them fails when its turn comes, long after it was enqueued.
   void fail_copy(int copies) { until_failed_copy_ = copies; }
+  /// The same for reductions.
+  void fail_reduction(int reductions) { until_failed_reduction_ = reductions; }
+  /// The call of open() after `calls` more of them fails.
+  void fail_open(int calls) { until_failed_open_ = calls; }
+  /// The allocation that holds `address` can't be shared, as if it came from a pool.
+  void keep_private(const void* address) { memory_.keep_private(address); }
   void dawdle() { dawdles_ = true; }
-  /// What wasn't freed.
+  /// What wasn't freed, or closed.
   std::size_t allocations() { return memory_.allocations(); }
 
  private:
@@ -52,6 +66,8 @@ class HostDevice : public device::Runtime {
   HostMemory memory_;
   std::atomic<int> until_failed_allocation_{-1};
   std::atomic<int> until_failed_copy_{-1};
+  std::atomic<int> until_failed_reduction_{-1};
+  std::atomic<int> until_failed_open_{-1};
   std::atomic<bool> dawdles_{false};
   std::mutex mutex_;                                            // of the default streams
   std::map<int, std::unique_ptr<HostStream>> default_streams_;  // by device

@@ -25,21 +25,36 @@ std::byte* map(int file, std::size_t bytes, int access) {
 struct HostMemory::Block {
   Location where;
   std::size_t bytes;
+  std::uint64_t number;       // of the allocation
+  bool is_mapping = false;    // of an allocation, for somebody else
+  bool is_private = false;    // can't be shared
+  int file = -1;              // that is mapped
   std::byte* user = nullptr;  // what users get
   std::byte* open = nullptr;  // where device work reaches it
 
-  Block(Location where, std::size_t bytes) : where(where), bytes(bytes) {
-    const int file = core::check_system(memfd_create("rondo host device", 0), "create", "memory");
+  Block(Location where, std::size_t bytes, std::uint64_t number)
+      : where(where), bytes(bytes), number(number) {
+    file = core::check_system(memfd_create("rondo host device", 0), "create", "memory");
     core::check_system(ftruncate(file, static_cast<off_t>(bytes)), "enlarge", "memory");
-    open = map(file, bytes, PROT_READ | PROT_WRITE);
-    user = where.kind == MemoryKind::device ? map(file, bytes, PROT_NONE) : open;
-    close(file);
+    map_twice();
   }
-  Block(const Block&) = delete;
+  /// Maps the allocation once more.
+  explicit Block(const Block& of)
+      : where(of.where), bytes(of.bytes), number(of.number), is_mapping(true) {
+    file = core::check_system(dup(of.file), "duplicate", "memory");
+    map_twice();
+  }
   Block& operator=(const Block&) = delete;
   ~Block() {
     if (user != open) munmap(user, bytes);
     munmap(open, bytes);
+    close(file);
+  }
+
+ private:
+  void map_twice() {
+    open = map(file, bytes, PROT_READ | PROT_WRITE);
+    user = where.kind == MemoryKind::device ? map(file, bytes, PROT_NONE) : open;
   }
 };
 
@@ -54,12 +69,16 @@ HostMemory::Block* HostMemory::find(const void* address) {
   return byte < block.user + block.bytes ? &block : nullptr;
 }
 
-void* HostMemory::allocate(Location where, std::size_t bytes) {
-  auto block = std::make_unique<Block>(where, bytes);
+/// With mutex_ held.
+void* HostMemory::add(std::unique_ptr<Block> block) {
   std::byte* const user = block->user;
-  const std::lock_guard lock(mutex_);
   blocks_.emplace(user, std::move(block));
   return user;
+}
+
+void* HostMemory::allocate(Location where, std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return add(std::make_unique<Block>(where, bytes, ++allocated_));
 }
 
 void HostMemory::free(void* memory) {
@@ -71,6 +90,36 @@ Location HostMemory::locate(const void* address) {
   const std::lock_guard lock(mutex_);
   const Block* const block = find(address);
   return block == nullptr ? Location{} : block->where;
+}
+
+std::optional<device::SharedAddress> HostMemory::share(const void* address) {
+  const std::lock_guard lock(mutex_);
+  const Block* const block = find(address);
+  if (block == nullptr || block->where.kind != MemoryKind::device || block->is_private ||
+      block->is_mapping)
+    return std::nullopt;
+  device::SharedAddress shared;
+  shared.allocation.number = block->number;
+  shared.offset = static_cast<const std::byte*>(address) - block->user;
+  return shared;
+}
+
+std::uint64_t HostMemory::number_at(const void* address) {
+  const std::lock_guard lock(mutex_);
+  const Block* const block = find(address);
+  return block == nullptr ? 0 : block->number;
+}
+
+void* HostMemory::open_again(std::uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [begin, block] : blocks_)
+    if (block->number == number && !block->is_mapping) return add(std::make_unique<Block>(*block));
+  throw Error(ErrorCode::cuda, fmt::format("allocation {} was freed", number));
+}
+
+void HostMemory::keep_private(const void* address) {
+  const std::lock_guard lock(mutex_);
+  find(address)->is_private = true;
 }
 
 std::size_t HostMemory::allocations() {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "device/runtime.hpp"
 
@@ -20,7 +22,16 @@ class HostMemory {
   void* allocate(device::Location where, std::size_t bytes);
   void free(void* memory);
   device::Location locate(const void* address);
-  /// How many allocations there are; 0 when all were freed.
+
+  /// As device::Runtime has them; the handle is the number.
+  std::optional<device::SharedAddress> share(const void* address);
+  std::uint64_t number_at(const void* address);
+  /// One more mapping of allocation `number`, to be freed as well. Throws Error(cuda) if it was
+  /// freed.
+  void* open_again(std::uint64_t number);
+  void keep_private(const void* address);
+
+  /// How many allocations and mappings there are; 0 when all were freed.
   std::size_t allocations();
 
   /// Where the device's work reaches `bytes` at `address`: there itself, or at the second mapping.
@@ -33,8 +44,10 @@ class HostMemory {
 
   std::mutex mutex_;
   std::map<const std::byte*, std::unique_ptr<Block>> blocks_;  // by where they begin
+  std::uint64_t allocated_ = 0;                                // so far
 
   Block* find(const void* address);
+  void* add(std::unique_ptr<Block> block);
 };
 
 }  // namespace rondo::testing

@@ -72,6 +72,8 @@ void HostStream::reduce(const core::Fold& fold, std::span<const void* const> sou
   if (count == 0) return;
   const std::vector<const void*> inputs(sources.begin(), sources.end());
   enqueue({[this, fold, inputs, out, count] {
+    if (device_.until_failed_reduction_.fetch_sub(1) == 0)
+      throw Error(ErrorCode::cuda, "a reduction failed: injected");
     HostMemory& memory = device_.memory_;
     std::vector<const void*> opened;
     for (const void* input : inputs)
