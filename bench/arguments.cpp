@@ -73,7 +73,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->transform(CLI::CheckedTransformer(collectives_by_name()))
       ->option_text(
           "NAME  allreduce (default), reduce_scatter, allgather, broadcast, reduce, barrier");
-  app.add_option("--min", arguments.min_bytes, "smallest message (default 8)")
+  app.add_option("--min", arguments.min_bytes,
+                 "smallest message (default 8, or what the collective needs)")
       ->transform(tools::as_bytes());
   app.add_option("--max", arguments.max_bytes, "largest message (default 64M)")
       ->transform(tools::as_bytes());
@@ -145,10 +146,13 @@ std::string check(const Arguments& arguments) {
 
 }  // namespace
 
-std::vector<std::size_t> Arguments::sizes() const {
+std::vector<std::size_t> Arguments::sizes(int ranks) const {
   if (collective == Collective::barrier) return {0};
+  std::size_t first = min_bytes;
+  for (const DataType type : types)
+    if (!min_is_given) first = std::max(first, smallest_bytes(collective, type, ranks));
   std::vector<std::size_t> sizes;
-  for (std::size_t bytes = min_bytes; bytes <= max_bytes; bytes *= factor) sizes.push_back(bytes);
+  for (std::size_t bytes = first; bytes <= max_bytes; bytes *= factor) sizes.push_back(bytes);
   return sizes;
 }
 
@@ -161,6 +165,7 @@ bool parse(int argc, char** argv, bool speaks, Arguments& arguments, int& status
   add_options(app, arguments);
   try {
     app.parse(argc, argv);
+    arguments.min_is_given = app.count("--min") > 0;
     if (const std::string wrong = check(arguments); !wrong.empty())
       throw CLI::ValidationError(wrong);
   } catch (const CLI::ParseError& error) {

@@ -14,6 +14,7 @@ namespace rondo::bench {
 struct Arguments {
   Collective collective = Collective::allreduce;
   std::size_t min_bytes = 8;
+  bool min_is_given = false;
   std::size_t max_bytes = 64 * 1024 * 1024;
   std::size_t factor = 2;
   std::vector<DataType> types{DataType::float32};
@@ -25,8 +26,9 @@ struct Arguments {
   std::string csv;
   std::string command;
 
-  /// The sizes from min to max.
-  std::vector<std::size_t> sizes() const;
+  /// The sizes from min to max. From the first one with an element for each of `ranks` blocks,
+  /// unless min is given.
+  std::vector<std::size_t> sizes(int ranks) const;
   /// Whether anything but MPI itself is measured.
   bool needs_rondo() const;
 };

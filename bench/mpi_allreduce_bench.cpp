@@ -139,7 +139,7 @@ std::vector<Row> run_all(const Arguments& arguments, Protocol& protocol, bool sp
   std::vector<Row> all;
   for (const DataType type : arguments.types)
     for (const ReduceOp op : arguments.ops)
-      for (const std::size_t bytes : arguments.sizes()) {
+      for (const std::size_t bytes : arguments.sizes(world_size())) {
         Workload work{.collective = arguments.collective, .type = type, .op = op};
         work.ranks = world_size();
         work.rank = world_rank();
@@ -147,7 +147,8 @@ std::vector<Row> run_all(const Arguments& arguments, Protocol& protocol, bool sp
         work.count = count_for(work.collective, type, bytes, work.ranks);
         const std::vector<Row> rows = protocol.measure(work, arguments.budget);
         if (speaks && !rows.empty()) print_rows(rows);
-        if (speaks && bytes == arguments.sizes().front()) print_missing(arguments, work, rows);
+        if (speaks && bytes == arguments.sizes(world_size()).front())
+          print_missing(arguments, work, rows);
         all.insert(all.end(), rows.begin(), rows.end());
       }
   return all;

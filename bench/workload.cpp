@@ -14,15 +14,19 @@ bool has_blocks(Collective collective) {
 
 }  // namespace
 
+std::size_t smallest_bytes(Collective collective, DataType type, int ranks) {
+  return size_of(type) * (has_blocks(collective) ? static_cast<std::size_t>(ranks) : 1);
+}
+
 std::size_t count_for(Collective collective, DataType type, std::size_t bytes, int ranks) {
   if (collective == Collective::barrier) return 0;
   const std::size_t count = bytes / size_of(type);
   const std::size_t blocks = has_blocks(collective) ? static_cast<std::size_t>(ranks) : 1;
   if (count >= blocks) return count / blocks * blocks;
-  throw Error(
-      ErrorCode::usage,
-      fmt::format("--min: {} bytes are too few; {} of {} on {} ranks needs {} at least", bytes,
-                  name_of(collective), name_of(type), ranks, blocks * size_of(type)));
+  throw Error(ErrorCode::usage,
+              fmt::format("--min: {} bytes are too few; {} of {} on {} ranks needs {} at least",
+                          bytes, name_of(collective), name_of(type), ranks,
+                          smallest_bytes(collective, type, ranks)));
 }
 
 std::size_t Workload::input_count() const {

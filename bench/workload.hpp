@@ -37,6 +37,9 @@ struct Workload {
   double bus_factor() const;
 };
 
+/// A message with one element, or one for each rank where the collective has blocks.
+std::size_t smallest_bytes(Collective collective, DataType type, int ranks);
+
 /// Elements of a message of at most `bytes`: every rank has a block of the same size where the
 /// collective has blocks. Throws Error(usage) where that leaves none.
 std::size_t count_for(Collective collective, DataType type, std::size_t bytes, int ranks);

@@ -125,6 +125,7 @@ std::vector<Tuned> Tuner::run(const std::function<void(const Tuned&)>& tell) {
   std::vector<Workload> works;
   for (std::size_t bytes = range_.min_bytes; bytes <= range_.max_bytes; bytes *= range_.factor)
     for (const Collective collective : range_.collectives) {
+      if (bytes < bench::smallest_bytes(collective, DataType::float32, world_.size())) continue;
       Workload work{.collective = collective, .type = DataType::float32};
       work.ranks = world_.size();
       work.rank = world_.rank();

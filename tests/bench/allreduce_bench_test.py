@@ -148,6 +148,9 @@ class BadUsage(AllreduceBench):
 
     def test_blocks_need_an_element_for_each_rank(self):
         self.refuses("needs 8 at least", "--collective", "allgather", "--min", "4", ranks=2)
+        rows = self.measure("--collective", "allgather", "--impl", "rondo", "--dtype", "f32,f64", "--max", "32",
+                            ranks=3)["rows"]
+        self.assertEqual([row["bytes"] for row in rows], [24, 24])
 
     def test_an_unwritable_file_stops_it_before_it_measures(self):
         result = self.run_bench("--csv", "/nowhere/rows.csv", ranks=1)
