@@ -17,6 +17,7 @@ namespace rondo::collectives {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kTiny = 8 * kKiB;      // of trees: from here on halves overlap
 constexpr std::size_t kSmall = 16 * kKiB;    // latency counts: fewest steps
 constexpr std::size_t kMedium = 512 * kKiB;  // both count
 constexpr std::size_t kMiB = 1024 * kKiB;
@@ -149,6 +150,7 @@ constexpr int kAny = 1;
 constexpr int kMany = kManyRanks;
 constexpr int kVeryMany = 64;
 constexpr std::string_view kRides = "small: on messages that are sent anyway";
+constexpr std::string_view kTwoTrees = "two trees at once, pipelined";
 constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
 
 using enum Collective;
@@ -166,10 +168,15 @@ constexpr std::array kPreferences{
     Preference{allreduce, 4, 64 * kKiB, "halving_doubling", "butterfly", "medium: few steps, each byte sent twice"},
     Preference{allreduce, kAny, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
     Preference{reduce, kAny, kAnySize, "piggyback", "butterfly_small", kRides},
-    Preference{reduce, kAny, kSmall, "binomial_tree", "butterfly_small", "small: fewest steps"},
-    Preference{reduce, kAny, kAnySize, "double_binary_tree", "butterfly", "large: pipelined"},
-    Preference{broadcast, kAny, kMedium, "binomial_tree", "", "small: fewest steps"},
-    Preference{broadcast, kAny, kAnySize, "double_binary_tree", "", "large: pipelined"},
+    Preference{reduce, kAny, kTiny, "binomial_tree", "butterfly_small", "small: fewest steps"},
+    Preference{reduce, kAny, kSmall, "double_binary_tree", "butterfly_small", kTwoTrees},
+    Preference{reduce, 5, kAnySize, "double_binary_tree", "butterfly", kTwoTrees},
+    Preference{reduce, kAny, 64 * kKiB, "double_binary_tree", "butterfly", kTwoTrees},
+    Preference{reduce, kAny, kAnySize, "chain", "butterfly", "large, few ranks: each sends once, pipelined"},
+    Preference{broadcast, kAny, kTiny, "binomial_tree", "", "small: fewest steps"},
+    Preference{broadcast, 5, kAnySize, "double_binary_tree", "", kTwoTrees},
+    Preference{broadcast, kAny, 64 * kKiB, "double_binary_tree", "", kTwoTrees},
+    Preference{broadcast, kAny, kAnySize, "chain", "", "large, few ranks: each sends once, pipelined"},
     Preference{reduce_scatter, kAny, kSmall, "direct", "butterfly_small", "small: one step"},
     Preference{reduce_scatter, kAny, kAnySize, "ring", "butterfly", "large: fewest bytes on every link"},
     Preference{allgather, kAny, kSmall, "bruck", "", "small: fewest steps"},

@@ -30,6 +30,20 @@ TEST(Selector, TakesFewStepsForSmallMessagesAndFewBytesForLargeOnes) {
   EXPECT_EQ(select(request_of(allreduce, 100'000'000)).algorithm->name, "ring");
 }
 
+TEST(Selector, PipelinesLongMessagesThroughAChainOfFewRanksAndTreesOfMany) {
+  for (const Collective collective : {broadcast, reduce}) {
+    const auto chosen = [&](int ranks, std::size_t bytes) {
+      Request request = request_of(collective, bytes);
+      request.ranks = ranks;
+      return select(request).algorithm->name;
+    };
+    EXPECT_EQ(chosen(4, 8'192), "binomial_tree");
+    EXPECT_EQ(chosen(4, 8'193), "double_binary_tree");
+    EXPECT_EQ(chosen(4, 100'000), "chain");
+    EXPECT_EQ(chosen(5, 100'000), "double_binary_tree");
+  }
+}
+
 TEST(Selector, LetsSmallDataRideOnTheAgreement) {
   Request request = request_of(allreduce, 8);
   request.ranks = request.nodes = 4;
