@@ -33,6 +33,7 @@ class Stream : public device::Stream {
   Stream& operator=(const Stream&) = delete;
   ~Stream() override;
 
+  void* handle() override { return handle_; }
   void copy(void* to, const void* from, std::size_t bytes) override;
   void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
               std::size_t count) override;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include <rondo/stream.hpp>
+
 namespace rondo {
 
 /// What 16-bit types look like between ranks.
@@ -33,6 +35,14 @@ struct Options {
   /// Every input is multiplied by this, in the accumulator type, before it is reduced. Floating
   /// types only.
   double scale = 1.0;
+  /// Of single calls on a device's memory, on all ranks or none: the call is ordered with this
+  /// stream's work. It begins when what was enqueued before is over, and what is enqueued
+  /// afterwards waits until it is over; the call itself returns at once, a blocking one too.
+  /// Nothing waits on the host, so it needs the progress thread. After a failure the stream goes
+  /// on, with output that means nothing; the Request, or else the next call on the communicator,
+  /// throws why, and a call without a Request logs it. Refused with Error(usage): a stream that is
+  /// being captured into a graph, host memory, and calls that take no device memory.
+  std::optional<Stream> stream{};
 };
 
 }  // namespace rondo

@@ -9,5 +9,6 @@
 #include <rondo/options.hpp>
 #include <rondo/request.hpp>
 #include <rondo/shared_buffer.hpp>
+#include <rondo/stream.hpp>
 #include <rondo/types.hpp>
 #include <rondo/version.hpp>

@@ -2,44 +2,49 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 
 namespace rondo::device {
 
 Gate::~Gate() {
-  if (gates_ != nullptr) gates_->open(which_);
+  if (gates_ != nullptr) gates_->open(*word_);
 }
 
-Gates::Gates(Runtime& runtime, int device) : free_(kGates) {
-  std::iota(free_.begin(), free_.end(), std::size_t{0});
-  constexpr std::size_t kBytes = kGates * sizeof(std::uint32_t);
-  words_ = static_cast<std::uint32_t*>(runtime.allocate({MemoryKind::pinned, device}, kBytes));
-  std::fill_n(words_, kGates, 0U);
-}
-
-std::optional<Gate> Gates::hold_up(Stream& stream) {
-  std::optional<Gate> gate = take();
-  if (gate) {
-    const std::uint32_t& word = words_[gate->which_];
-    stream.wait_value(&word, word + 1);
-  }
+Gate Gates::hold_up(Stream& stream) {
+  Gate gate = take();
+  stream.wait_value(gate.word_, *gate.word_ + 1);
   return gate;
 }
 
-std::optional<Gate> Gates::take() {
+std::size_t Gates::size() {
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) return std::nullopt;
-  const std::size_t which = free_.back();
-  free_.pop_back();
-  return Gate(*this, which);
+  return size_;
 }
 
-void Gates::open(std::size_t which) noexcept {
+Gate Gates::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) add_words();
+  std::uint32_t& word = *free_.back();
+  free_.pop_back();
+  return {*this, word};
+}
+
+void Gates::add_words() {
+  constexpr std::size_t kWords = 1024;
+  free_.reserve(size_ + kWords);
+  void* const memory =
+      runtime_.allocate({MemoryKind::pinned, device_}, kWords * sizeof(std::uint32_t));
+  auto* const words = static_cast<std::uint32_t*>(memory);
+  std::fill_n(words, kWords, 0U);
+  for (std::size_t i = kWords; i > 0; --i) free_.push_back(words + i - 1);
+  size_ += kWords;
+}
+
+void Gates::open(std::uint32_t& word) noexcept {
   const std::lock_guard lock(mutex_);
   // After all that was copied before, for devices too.
-  const std::atomic_ref word(words_[which]);
-  word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
-  free_.push_back(which);
+  const std::atomic_ref shared(word);
+  shared.store(shared.load(std::memory_order_relaxed) + 1, std::memory_order_seq_cst);
+  free_.push_back(&word);
 }
 
 }  // namespace rondo::device

@@ -68,6 +68,9 @@ class Stream {
   /// Waits for the work; logs what went wrong.
   virtual ~Stream() = default;
 
+  /// What Runtime::wrap_stream() takes for this one.
+  virtual void* handle() = 0;
+
   /// Copies `bytes` between memory of any kinds. Both must stay as they are until it is over. With
   /// MemoryKind::host on either side the call itself may wait.
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;

@@ -24,6 +24,7 @@ Launch& LaunchPool::take() {
   launch.state.store(Launch::State::pending, std::memory_order_relaxed);
   launch.error.reset();
   launch.algorithm = {};
+  launch.owner = nullptr;
   launch.next = nullptr;
   launch.kind = Launch::Kind::collective;
   return launch;

@@ -12,6 +12,7 @@
 
 #include <rondo/error.hpp>
 
+#include "device/gates.hpp"
 #include "device/runtime.hpp"
 #include "engine/call.hpp"
 #include "engine/deadline.hpp"
@@ -19,6 +20,7 @@
 
 namespace rondo::engine {
 
+class LaunchPool;
 class Session;
 
 /// One asynchronous operation, from its call until its Request is gone. Whoever holds the session
@@ -43,13 +45,15 @@ struct Launch {
     device::Runtime* devices;
     int device;
     std::unique_ptr<device::Event> after;  // it begins when this is done
+    std::optional<device::Gate> gate{};    // before the later work of the stream that was given
   };
   std::optional<OnDevice> on_device{};
   std::atomic<State> state{State::pending};
   std::optional<Error> error{};  // of one that failed
   std::string_view algorithm{};  // that has served it
   Deadline::Clock::time_point over_at{};
-  Launch* next = nullptr;  // in its slot's queue, or among those to be used again
+  LaunchPool* owner = nullptr;  // takes it back when it is over; null: a Request does
+  Launch* next = nullptr;       // in its slot's queue, or among those to be used again
 
  private:
   std::vector<std::size_t> input_counts_{};

@@ -112,7 +112,7 @@ void Launches::begin(Slot& slot) {
   slot.series = nullptr;
   if (launch.on_device) {
     slot.series = slot.staged.get();
-    const auto& [devices, device, after] = *launch.on_device;
+    const auto& [devices, device, after, gate] = *launch.on_device;
     slot.staged->start(launch.call, launch.terms, launch.sequence, *after,
                        slot.stagings.on(*devices, device, part_bytes_));
   } else if (is_uneven_all_to_all(launch.call)) {
@@ -136,13 +136,20 @@ void Launches::end(Slot& slot) {
   Launch& launch = *slot.first;
   launch.algorithm = slot.operation->algorithm();
   launch.over_at = Deadline::Clock::now();
-  launch.on_device.reset();
   slot.running = false;
   if (core::tracing()) trace(slot);
   slot.first = launch.next;  // its Request may give it back at once
   if (slot.first != nullptr) slot.first->deadline.start.reset();  // it begins to wait now
   --pending_;
-  launch.state.store(Launch::State::done, std::memory_order_release);
+  finish(launch, Launch::State::done);
+}
+
+/// The stream that waits for it goes on; then it isn't ours any more.
+void Launches::finish(Launch& launch, Launch::State state) noexcept {
+  LaunchPool* const owner = launch.owner;
+  launch.on_device.reset();
+  launch.state.store(state, std::memory_order_release);
+  if (owner != nullptr) owner->give_back(launch);
 }
 
 void Launches::trace(const Slot& slot) const {
@@ -197,6 +204,7 @@ void Launches::cancel_from(std::uint64_t sequence) {
 
 void Launches::fail_from(std::uint64_t sequence, const Error& error) noexcept {
   messages_.fail(error);
+  int enqueued = 0;  // without Requests that would say it
   for (Slot& slot : slots_) {
     Launch** link = &slot.first;
     slot.last = nullptr;
@@ -207,11 +215,16 @@ void Launches::fail_from(std::uint64_t sequence, const Error& error) noexcept {
     for (Launch* launch = std::exchange(*link, nullptr); launch != nullptr; --pending_) {
       Launch* next = launch->next;  // its Request may give it back at once
       launch->error = error;
-      launch->on_device.reset();
-      launch->state.store(Launch::State::failed, std::memory_order_release);
+      if (launch->owner != nullptr) ++enqueued;
+      finish(*launch, Launch::State::failed);
       launch = next;
     }
   }
+  if (enqueued > 0)
+    core::log(
+        core::LogLevel::error,
+        fmt::format("{} enqueued in a stream failed: {}",
+                    enqueued == 1 ? "a call" : fmt::format("{} calls", enqueued), error.what()));
 }
 
 }  // namespace rondo::engine

@@ -35,6 +35,8 @@ namespace rondo::engine {
 class Launches {
  public:
   static constexpr int kSlots = transport::NodeArena::kMoreAreas;
+  /// So many are pending at most where one more is enqueued in a stream.
+  static constexpr int kMostInStreams = 256;
   static constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
   /// All must live as long as this.
@@ -110,6 +112,7 @@ class Launches {
   void begin(Slot& slot);
   bool step(Slot& slot);
   void end(Slot& slot);
+  static void finish(Launch& launch, Launch::State state) noexcept;
   void trace(const Slot& slot) const;
 
   transport::Transport& transport_;

@@ -39,6 +39,30 @@ std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devic
   return call.input.count > 0 ? input.device : output.device;
 }
 
+void check_ordered_by_stream(const Call& call, Rank rank, device::Runtime* devices) {
+  if (call.collective == collectives::Collective::barrier) refuse_stream("barrier");
+  if (is_uneven_all_to_all(call)) refuse_stream("all_to_all_v");
+  const auto check = [&](ConstBuffer data, std::string_view argument) {
+    if (data.count == 0) return;
+    const Location where = devices == nullptr ? Location{} : devices->locate(data.data);
+    if (where.kind == MemoryKind::device) return;
+    throw Error(ErrorCode::usage,
+                fmt::format("{}: the {} of rank {} is in {} memory, but a stream orders calls on a "
+                            "device's memory alone; wait for the stream, and leave Options::stream "
+                            "empty",
+                            name_of(call.collective), argument, rank, name_of(where.kind)));
+  };
+  check(call.input, "input");
+  check(call.output, "output");
+}
+
+void refuse_stream(std::string_view call) {
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("{} takes no stream; wait for the stream, and leave Options::stream empty",
+                  call));
+}
+
 void refuse_device_memory(std::string_view call, std::string_view argument, ConstBuffer data,
                           Rank rank, device::Runtime& devices) {
   const Location where = location(devices, data.data, data.count);

@@ -13,6 +13,13 @@ namespace rondo::engine {
 /// argument.
 std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devices);
 
+/// Throws Error(usage), naming rank and argument, for a call that can't be ordered with a stream:
+/// it has memory that isn't a device's, or takes none. `devices` may be null.
+void check_ordered_by_stream(const Call& call, Rank rank, device::Runtime* devices);
+
+/// Throws Error(usage): `call` takes no stream.
+[[noreturn]] void refuse_stream(std::string_view call);
+
 /// Throws Error(usage), naming call, rank and argument, if `data` lies in memory of a device.
 void refuse_device_memory(std::string_view call, std::string_view argument, ConstBuffer data,
                           Rank rank, device::Runtime& devices);

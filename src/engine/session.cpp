@@ -15,7 +15,7 @@
 #include "core/log.hpp"
 #include "core/trace.hpp"
 #include "device/in_use.hpp"
-#include "engine/progress_thread.hpp"
+#include "engine/memory_kinds.hpp"
 #include "transport/keep_for_ever.hpp"
 
 namespace rondo::engine {
@@ -59,9 +59,7 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
   const transport::Topology& topology = transport_->topology();
   const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();
   needs_all_cores_ = processors_of_this_process() < 2 * ranks_here;
-  watched_ = settings_.progress == core::Settings::Progress::thread &&
-             transport_->callable_from_any_thread() && transport_->size() > 1;
-  if (watched_) ProgressThread::instance().watch(*this);
+  if (transport_->size() > 1) watch();
   transport_->when_ending([this] { end(); });
 }
 
@@ -100,6 +98,7 @@ Terms Session::terms_of(const Options& options) const {
 }
 
 void Session::run(const Call& call, const Options& options) {
+  if (options.stream) return static_cast<void>(launch(call, options, launch_pool_.get()));
   guarded([&] {
     if (device::Runtime* const devices = device::in_use())
       run_anywhere(call, options, *devices);
@@ -131,6 +130,7 @@ void Session::trace(const Call& call, Clock::time_point began) const {
 
 void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
   guarded([&] {
+    if (options.stream) refuse_stream("allreduce of many tensors");
     for (const Buffer& tensor : tensors) refuse_devices("allreduce", "tensor", tensor);
     bool none = true;
     for (int type = 0; type < kDataTypes; ++type) {
@@ -180,6 +180,7 @@ void Session::pack_and_reduce(std::span<const Buffer> tensors, DataType type, Re
 
 void Session::all_to_all_v(const Call& call, const Options& options) {
   guarded([&] {
+    if (options.stream) refuse_stream("all_to_all_v");
     const Terms terms = terms_of(options);
     check_terms(call, terms, transport_->rank(), transport_->size());
     check_memory(call, transport_->rank());
@@ -211,6 +212,7 @@ void Session::check_peer(Rank peer, const char* call) const {
 void Session::send(ConstBuffer data, Rank to, const Options& options) {
   guarded([&] {
     check_peer(to, "send");
+    if (options.stream) refuse_stream("send");
     refuse_devices("send", "data", data);
     message_->start_send(data, to);
     finish(*message_, terms_of(options).timeout);
@@ -220,6 +222,7 @@ void Session::send(ConstBuffer data, Rank to, const Options& options) {
 void Session::receive(Buffer data, Rank from, const Options& options) {
   guarded([&] {
     check_peer(from, "receive");
+    if (options.stream) refuse_stream("receive");
     refuse_devices("receive", "data", data);
     finish_receives(from);
     message_->start_receive(data, from);

@@ -70,7 +70,9 @@ class Session {
   void send(ConstBuffer data, Rank to, const Options& options);
   void receive(Buffer data, Rank from, const Options& options);
   /// Begins a collective call that doesn't wait.
-  Launch& launch(const Call& call, const Options& options);
+  Launch& launch(const Call& call, const Options& options) {
+    return launch(call, options, nullptr);
+  }
   /// The same for a send, with what goes out, or a receive, with where it comes to.
   Launch& launch_message(Launch::Kind kind, ConstBuffer outgoing, Buffer incoming, Rank peer,
                          const Options& options);
@@ -127,7 +129,13 @@ class Session {
   std::size_t part_bytes() const;
   /// Of a call that doesn't wait, where its memory is a device's: marks what comes before it, and
   /// says how many operations it takes.
-  std::optional<Launch::OnDevice> begin_on_device(const Call& call, std::uint64_t& operations);
+  std::optional<Launch::OnDevice> begin_on_device(const Call& call, const Options& options,
+                                                  std::uint64_t& operations);
+  /// Of a call that is to be ordered with a stream.
+  void check_stream(const Call& call);
+  void refuse_captured(device::Stream& stream) const;
+  /// So that they aren't endlessly many.
+  void wait_for_earlier_ones();
   void refuse_devices(std::string_view call, std::string_view argument, ConstBuffer data) const;
   /// A blocking call that takes so many operations, and has been started with the next number.
   void run_series(const Call& call, Series& series, std::uint64_t operations, const Terms& terms);
@@ -153,9 +161,13 @@ class Session {
   bool crowded() const { return node_ == nullptr || !node_->is_all() || node_->crowded(); }
   bool step_launches();
   bool try_step_launches() noexcept;
+  /// Whoever `owner` is gets it back when it is over; null: the Request gives it back.
+  Launch& launch(const Call& call, const Options& options, LaunchPool* owner);
   /// What launch() and launch_message() have in common.
   Launch& begin(Launch& launch);
   std::uint64_t oldest_unfinished() const;
+  /// Has the progress thread step this; false where there can't be one.
+  bool watch();
   void let_others_step_this();
   void leave_drivers();
   Activity step_others() const;

@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/core.h>
+
+#include "device/gates.hpp"
 #include "device/in_use.hpp"
 #include "engine/memory_kinds.hpp"
 #include "engine/session-inl.hpp"
@@ -32,19 +35,45 @@ void Session::run_staged(const Call& call, const Options& options, device::Runti
   run_series(call, *staged_, staged_->parts(), terms);
 }
 
-std::optional<Launch::OnDevice> Session::begin_on_device(const Call& call,
+std::optional<Launch::OnDevice> Session::begin_on_device(const Call& call, const Options& options,
                                                          std::uint64_t& operations) {
   device::Runtime* const devices = device::in_use();
   if (devices == nullptr) return std::nullopt;
   const std::optional<int> device = device_of(call, transport_->rank(), *devices);
   if (!device) return std::nullopt;
+  const auto stream =
+      devices->wrap_stream(*device, options.stream ? options.stream->handle() : nullptr);
+  if (options.stream) {
+    refuse_captured(*stream);
+    wait_for_earlier_ones();
+  }
   PartedCall parts(transport_->rank(), transport_->size());
   parts.cut(call, part_bytes());
   operations = parts.parts();
   launches_->get_ready(*devices, *device, part_bytes());
   Launch::OnDevice result{devices, *device, devices->make_event(*device)};
-  devices->wrap_stream(*device, nullptr)->record(*result.after);
+  stream->record(*result.after);
+  if (options.stream) result.gate = devices->gates(*device).hold_up(*stream);
   return result;
+}
+
+void Session::check_stream(const Call& call) {
+  check_ordered_by_stream(call, transport_->rank(), device::in_use());
+  if (watched_ || (transport_->size() == 1 && watch())) return;
+  throw Error(ErrorCode::usage,
+              fmt::format("{}: with Options::stream it needs the progress thread, which "
+                          "RONDO_PROGRESS=thread and MPI_THREAD_MULTIPLE bring about; without one, "
+                          "wait for the stream, and leave Options::stream empty",
+                          name_of(call.collective)));
+}
+
+void Session::refuse_captured(device::Stream& stream) const {
+  if (stream.is_captured())
+    throw Error(ErrorCode::usage,
+                fmt::format("the stream that rank {} gave is being captured into a graph, which a "
+                            "call that goes through the host can't be part of; make it before or "
+                            "after the capture",
+                            transport_->rank()));
 }
 
 void Session::refuse_devices(std::string_view call, std::string_view argument,

@@ -37,6 +37,9 @@ Session::Session(std::unique_ptr<transport::Transport> transport, const Options&
     : Session(Agreed{}, std::move(transport), defaults, settings) {
   adopt_settings_of_rank_0();
   collectives::check_algorithm_name(default_algorithm_, "Options::algorithm");
+  if (defaults.stream)
+    throw Error(ErrorCode::usage,
+                "Options::stream is for single calls; leave it empty where a communicator is made");
   collectives::check_algorithm_name(settings_.algorithm, "RONDO_ALGORITHM");
   compare_digests();
   meet_on_node();

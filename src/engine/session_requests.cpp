@@ -6,6 +6,8 @@
 
 #include "core/backoff.hpp"
 #include "core/log.hpp"
+#include "engine/memory_kinds.hpp"
+#include "engine/progress_thread.hpp"
 #include "engine/session-inl.hpp"
 #include "engine/tags.hpp"
 
@@ -31,11 +33,12 @@ Clock::time_point latest_in_destructor() {
 
 }  // namespace
 
-Launch& Session::launch(const Call& call, const Options& options) {
+Launch& Session::launch(const Call& call, const Options& options, LaunchPool* owner) {
   Launch& launched = guarded([&]() -> Launch& {
     health_.enter(sequence_ + 1);
     const Terms terms = terms_of(options);
     check_terms(call, terms, transport_->rank(), transport_->size());
+    if (options.stream) check_stream(call);
     std::uint64_t operations = 1;
     std::optional<Launch::OnDevice> on_device;
     if (is_uneven_all_to_all(call)) {
@@ -43,11 +46,12 @@ Launch& Session::launch(const Call& call, const Options& options) {
       operations = UnevenAllToAll::kOperations;
     } else {
       check_addresses(call, transport_->rank());
-      on_device = begin_on_device(call, operations);
+      on_device = begin_on_device(call, options, operations);
     }
     health_.enter(sequence_ + 1, sequence_ + operations);
     Launch& launch = launch_pool_->take();
     launch.keep(call, terms);
+    launch.owner = owner;
     launch.sequence = sequence_ + 1;
     launch.on_device = std::move(on_device);
     sequence_ += operations;
@@ -61,8 +65,10 @@ Launch& Session::launch_message(Launch::Kind kind, ConstBuffer outgoing, Buffer 
                                 const Options& options) {
   Launch& launched = guarded([&]() -> Launch& {
     const bool sends = kind == Launch::Kind::send;
-    check_peer(peer, sends ? "isend" : "ireceive");
-    refuse_devices(sends ? "isend" : "ireceive", "data", sends ? outgoing : incoming);
+    const char* const name = sends ? "isend" : "ireceive";
+    check_peer(peer, name);
+    if (options.stream) refuse_stream(name);
+    refuse_devices(name, "data", sends ? outgoing : incoming);
     const Terms terms = terms_of(options);
     Launch& launch = launch_pool_->take();
     launch.kind = kind;
@@ -85,6 +91,13 @@ Launch& Session::begin(Launch& launch) {
   health_.leave();
   try_step_launches();
   return launch;
+}
+
+bool Session::watch() {
+  watched_ = settings_.progress == core::Settings::Progress::thread &&
+             transport_->callable_from_any_thread();
+  if (watched_) ProgressThread::instance().watch(*this);
+  return watched_;
 }
 
 void Session::let_others_step_this() {
@@ -114,6 +127,10 @@ std::uint64_t Session::oldest_unfinished() const {
 /// Waits until the next blocking operation may have its tags.
 void Session::make_room() {
   drive([&] { return tags_are_free(sequence_, launches_->oldest()); }, Clock::time_point::max());
+}
+
+void Session::wait_for_earlier_ones() {
+  drive([&] { return launches_->pending() < Launches::kMostInStreams; }, Clock::time_point::max());
 }
 
 void Session::finish_receives(Rank from) {

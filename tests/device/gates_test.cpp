@@ -39,7 +39,7 @@ TEST_P(DeviceGates, HoldUpWhatComesLaterUntilTheyGo) {
   const auto before = event();
   const auto held_up = stream();
   held_up->record(*before);
-  std::optional<Gate> gate = runtime_->gates(0).hold_up(*held_up);
+  std::optional<Gate> gate(runtime_->gates(0).hold_up(*held_up));
   enqueue_ones(*held_up);
 
   before->synchronize();  // what comes earlier isn't held up
@@ -57,25 +57,32 @@ TEST_P(DeviceGates, AStreamThatComesLateFindsThemOpen) {
   Gates& gates = runtime_->gates(0);
   const auto first = stream();
   const auto second = stream();
-  std::optional<Gate> before = gates.hold_up(*first);
-  { const std::optional<Gate> gone = gates.hold_up(*first); }
-  const std::optional<Gate> again = gates.hold_up(*second);  // the same word, perhaps
+  std::optional<Gate> before(gates.hold_up(*first));
+  { const Gate gone = gates.hold_up(*first); }
+  const Gate again = gates.hold_up(*second);  // the same word, perhaps
   enqueue_ones(*first);
   before.reset();
   filled_->synchronize();
   EXPECT_TRUE(is_filled());
 }
 
-TEST_P(DeviceGates, AreSoManyAndComeBack) {
+TEST_P(DeviceGates, AreUsedAgain) {
   Gates& gates = runtime_->gates(0);
   const auto held_up = stream();
-  std::vector<std::optional<Gate>> all;
-  for (std::size_t i = 0; i < Gates::kGates; ++i)
-    ASSERT_TRUE(all.emplace_back(gates.hold_up(*held_up)));
-  EXPECT_FALSE(gates.hold_up(*held_up));
+  std::vector<Gate> all;
+  all.push_back(gates.hold_up(*held_up));
+  const std::size_t size = gates.size();
+  while (all.size() < size) all.push_back(gates.hold_up(*held_up));
+  EXPECT_EQ(gates.size(), size);
   all.clear();
+  while (all.size() < size) all.push_back(gates.hold_up(*held_up));
+  EXPECT_EQ(gates.size(), size);
+  all.push_back(gates.hold_up(*held_up));
+  EXPECT_GT(gates.size(), size);
+  all.clear();
+  enqueue_ones(*held_up);
   held_up->synchronize();
-  EXPECT_TRUE(gates.hold_up(*held_up));
+  EXPECT_TRUE(is_filled());
 }
 
 RONDO_FOR_EACH_RUNTIME(DeviceGates);

@@ -44,6 +44,7 @@ class HostStream : public device::Stream {
   explicit HostStream(HostDevice& device);
   ~HostStream() override;
 
+  void* handle() override { return this; }
   void copy(void* to, const void* from, std::size_t bytes) override;
   void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
               std::size_t count) override;
@@ -85,6 +86,7 @@ class WrappedStream : public device::Stream {
  public:
   explicit WrappedStream(HostStream& stream) : stream_(stream) {}
 
+  void* handle() override { return &stream_; }
   void copy(void* to, const void* from, std::size_t bytes) override {
     stream_.copy(to, from, bytes);
   }
