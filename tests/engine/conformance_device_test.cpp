@@ -87,6 +87,12 @@ TEST_P(ConformanceOnDevice, GivesTheReferenceWhenOperationsOverlap) {
   check(run_overlapped_cases, Topology::spread(size()), thin_out(cases, 4), kStagingBytes);
 }
 
+TEST_P(ConformanceOnDevice, GivesTheReferenceInStreams) {
+  const std::vector<Case> cases = cases_for(size());
+  check(run_cases_in_streams, Topology::one_node(size()), thin_out(cases, 4), kStagingBytes);
+  check(run_cases_in_streams, Topology::spread(size()), thin_out(cases, 8), kStagingBytes);
+}
+
 std::string name_of_parameters(const ::testing::TestParamInfo<std::tuple<std::string, int>>& info) {
   return std::to_string(std::get<1>(info.param)) + "_ranks";
 }

@@ -142,8 +142,7 @@ Shape shape_of(const Case& c, Rank rank, int size) {
 }
 
 void call(Communicator& communicator, const Case& c, const Shape& shape, ConstBuffer input,
-          Buffer output) {
-  const Options options = c.options();
+          Buffer output, const Options& options) {
   switch (c.collective) {
     case Collective::allreduce:
       return communicator.allreduce(input, output, c.op, options);
@@ -179,8 +178,7 @@ void call(Communicator& communicator, const Case& c, const Shape& shape, ConstBu
 bool can_be_asynchronous(const Case& c) { return c.collective != Collective::send_receive; }
 
 Request launch(Communicator& communicator, const Case& c, const Shape& shape, ConstBuffer input,
-               Buffer output) {
-  const Options options = c.options();
+               Buffer output, const Options& options) {
   switch (c.collective) {
     case Collective::allreduce:
       return communicator.iallreduce(input, output, c.op, options);
@@ -249,8 +247,9 @@ class OnDevice {
 
   void take(GuardedMemory& input, GuardedMemory& output) {
     mirrors_ = {{mirror(input), mirror(output)}};
-    stream_->synchronize();
   }
+  /// In which the memory is taken and given back.
+  device::Stream& stream() { return *stream_; }
   /// Where `address`, of one of the two, lies on the device.
   std::byte* find(const std::byte* address) const {
     for (const Mirror& mirror : mirrors_)
@@ -285,8 +284,9 @@ class OnDevice {
 /// Runs cases on one rank, reusing its memory.
 class Runner {
  public:
-  Runner(Communicator& communicator, const References& references, device::Runtime* devices)
-      : communicator_(communicator), references_(references) {
+  Runner(Communicator& communicator, const References& references, device::Runtime* devices,
+         bool in_stream = false)
+      : communicator_(communicator), references_(references), in_stream_(in_stream) {
     if (devices != nullptr) on_device_.emplace(*devices);
   }
 
@@ -313,6 +313,7 @@ class Runner {
 
   Communicator& communicator_;
   const References& references_;
+  bool in_stream_;  // calls are ordered with the stream that takes memory to the device
   Case case_;
   Shape shape_;
   Request request_;
@@ -368,15 +369,21 @@ void Runner::begin(const Case& c, bool asynchronously) {
   };
   const ConstBuffer input(address(input_, shape.input), shape.input, c.type);
   const Buffer output(address(output_, shape.output), shape.output, c.type);
+  Options options = c.options();
+  if (in_stream_)
+    options.stream = Stream(static_cast<CUstream_st*>(on_device_->stream().handle()));
+  else if (on_device_)
+    on_device_->stream().synchronize();
   if (asynchronously && can_be_asynchronous(c))
-    request_ = launch(communicator_, c, shape, input, output);
+    request_ = launch(communicator_, c, shape, input, output, options);
   else
-    call(communicator_, c, shape, input, output);
+    call(communicator_, c, shape, input, output, options);
 }
 
 std::string Runner::end() {
-  request_.wait();
+  if (!in_stream_) request_.wait();
   if (on_device_) on_device_->give_back();
+  request_.wait();
   std::string fault = check_output(case_, shape_);
   if (fault.empty()) fault = check_rest(case_, shape_);
   digest_ = digest(case_.type, shape_.output, output_);
@@ -511,13 +518,15 @@ Findings run_cases(Communicator& communicator, std::span<const Case> cases,
   return findings;
 }
 
-Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
-                              const References& references, device::Runtime* devices) {
+namespace {
+
+Findings run_overlapped(Communicator& communicator, std::span<const Case> cases,
+                        const References& references, device::Runtime* devices, bool in_streams) {
   constexpr std::size_t kInFlight = 5;
   Findings findings;
   std::deque<Runner> runners;
   for (std::size_t i = 0; i < kInFlight; ++i)
-    runners.emplace_back(communicator, references, devices);
+    runners.emplace_back(communicator, references, devices, in_streams);
   for (std::size_t begin = 0; begin < cases.size(); begin += kInFlight) {
     const std::size_t count = std::min(kInFlight, cases.size() - begin);
     for (std::size_t i = 0; i < count; ++i)
@@ -535,6 +544,18 @@ Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> 
     }
   }
   return findings;
+}
+
+}  // namespace
+
+Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
+                              const References& references, device::Runtime* devices) {
+  return run_overlapped(communicator, cases, references, devices, false);
+}
+
+Findings run_cases_in_streams(Communicator& communicator, std::span<const Case> cases,
+                              const References& references, device::Runtime* devices) {
+  return run_overlapped(communicator, cases, references, devices, true);
 }
 
 }  // namespace rondo::testing

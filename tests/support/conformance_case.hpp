@@ -91,4 +91,8 @@ Findings run_cases(Communicator& communicator, std::span<const Case> cases,
 Findings run_overlapped_cases(Communicator& communicator, std::span<const Case> cases,
                               const References& references, device::Runtime* devices = nullptr);
 
+/// The same with calls that are ordered with streams, as are the copies of their buffers.
+Findings run_cases_in_streams(Communicator& communicator, std::span<const Case> cases,
+                              const References& references, device::Runtime* devices);
+
 }  // namespace rondo::testing
