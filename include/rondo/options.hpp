@@ -41,7 +41,8 @@ struct Options {
   /// Nothing waits on the host, so it needs the progress thread. After a failure the stream goes
   /// on, with output that means nothing; the Request, or else the next call on the communicator,
   /// throws why, and a call without a Request logs it. Refused with Error(usage): a stream that is
-  /// being captured into a graph, host memory, and calls that take no device memory.
+  /// being captured into a graph, host memory, and the calls all_to_all_v, send, receive, barrier
+  /// and allreduce of many tensors.
   std::optional<Stream> stream{};
 };
 

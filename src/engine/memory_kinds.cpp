@@ -39,6 +39,32 @@ std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devic
   return call.input.count > 0 ? input.device : output.device;
 }
 
+void check_together(std::span<const Buffer> tensors, Rank rank, device::Runtime& devices) {
+  const auto place_of = [&](const Buffer& tensor) {
+    const Location where = devices.locate(tensor.data);
+    return where.kind == MemoryKind::device ? where : Location{};
+  };
+  std::size_t first = 0;
+  while (first < tensors.size() && tensors[first].count == 0) ++first;
+  for (std::size_t i = first; i < tensors.size(); ++i)
+    if (tensors[i].count > 0 && place_of(tensors[i]) != place_of(tensors[first]))
+      throw Error(
+          ErrorCode::usage,
+          fmt::format("allreduce: tensor {} of rank {} is {}, but tensor {} {}; all must be "
+                      "on one device, or all where the host reaches them",
+                      first, rank, describe(devices.locate(tensors[first].data), devices), i,
+                      describe(devices.locate(tensors[i].data), devices)));
+}
+
+std::optional<int> device_of(std::span<const Buffer> tensors, device::Runtime& devices) {
+  for (const Buffer& tensor : tensors)
+    if (tensor.count > 0) {
+      const Location where = devices.locate(tensor.data);
+      return where.kind == MemoryKind::device ? std::optional(where.device) : std::nullopt;
+    }
+  return std::nullopt;
+}
+
 void check_ordered_by_stream(const Call& call, Rank rank, device::Runtime* devices) {
   if (call.collective == collectives::Collective::barrier) refuse_stream("barrier");
   if (is_uneven_all_to_all(call)) refuse_stream("all_to_all_v");

@@ -13,6 +13,12 @@ namespace rondo::engine {
 /// argument.
 std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devices);
 
+/// Throws Error(usage), naming rank and tensor, unless all lie in the memory of one device, or all
+/// where the host reaches them.
+void check_together(std::span<const Buffer> tensors, Rank rank, device::Runtime& devices);
+/// The device in whose memory they lie; none if that is the host's. They have been checked.
+std::optional<int> device_of(std::span<const Buffer> tensors, device::Runtime& devices);
+
 /// Throws Error(usage), naming rank and argument, for a call that can't be ordered with a stream:
 /// it has memory that isn't a device's, or takes none. `devices` may be null.
 void check_ordered_by_stream(const Call& call, Rank rank, device::Runtime* devices);

@@ -49,12 +49,12 @@ std::size_t step_for(std::span<const std::size_t> counts, std::size_t longest, s
 
 }  // namespace
 
-void PartedCall::cut(const Call& call, std::size_t room) {
+void PartedCall::cut(const Call& call, std::size_t room, std::span<const Buffer> tensors) {
   call_ = call;
   element_ = size_of(type());
   own_ = 0;
   blocks_.clear();
-  list_blocks();
+  tensors.empty() ? list_blocks() : list_tensors(tensors);
   set_step(room / element_);
 }
 
@@ -94,6 +94,16 @@ void PartedCall::list_blocks() {
   }
 }
 
+void PartedCall::list_tensors(std::span<const Buffer> tensors) {
+  std::size_t begin = 0;
+  for (const Buffer& tensor : tensors) {
+    if (tensor.count == 0) continue;
+    std::byte* const data = at(tensor.data, 0);
+    blocks_.push_back({data, data, tensor.count, begin});
+    begin += tensor.count;
+  }
+}
+
 /// A block for each rank on one side; on the other one there is this rank's own, if anything.
 void PartedCall::add_blocks(Side side, std::span<const std::size_t> counts, std::size_t uniform) {
   const bool of_input = side == Side::input || side == Side::input_alone;
@@ -122,7 +132,7 @@ void PartedCall::set_step(std::size_t room) {
   const auto ranks = static_cast<std::size_t>(size_);
   const std::span<const std::size_t> counts =
       call_.input_counts.empty() ? call_.output_counts : call_.input_counts;
-  std::size_t longest = blocks_.front().count;
+  std::size_t longest = blocks_.back().begin + blocks_.back().count;
   if (counts.empty()) {
     std::size_t blocks = has_blocks(call_.collective) ? ranks : 1;
     if (call_.collective == Collective::all_to_all) blocks *= 2;
@@ -134,19 +144,18 @@ void PartedCall::set_step(std::size_t room) {
   parts_ = (longest + step_ - 1) / step_;
 }
 
-std::size_t PartedCall::elements(const Block& block, std::size_t part) const {
-  return std::min(block.count, (part + 1) * step_) - std::min(block.count, part * step_);
+std::size_t PartedCall::first(const Block& block, std::size_t part) const {
+  return std::clamp(part * step_, block.begin, block.begin + block.count) - block.begin;
 }
 
 /// The pieces whose blocks have such a place on the device.
 template <class Place>
 void PartedCall::list(std::size_t part, Place place, std::vector<device::Piece>& pieces) const {
-  const std::size_t first = part * step_ * element_;
   std::size_t offset = 0;
   for (const Block& block : blocks_) {
     const std::size_t bytes = elements(block, part) * element_;
     if (bytes > 0 && block.*place != nullptr)
-      pieces.push_back({at(block.*place, first), offset, bytes});
+      pieces.push_back({at(block.*place, first(block, part) * element_), offset, bytes});
     offset += bytes;
   }
 }

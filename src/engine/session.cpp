@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "core/backoff.hpp"
-#include "core/digest.hpp"
 #include "core/log.hpp"
 #include "core/trace.hpp"
 #include "device/in_use.hpp"
@@ -126,56 +124,6 @@ void Session::trace(const Call& call, Clock::time_point began) const {
                  .start = began,
                  .end = Clock::now(),
                  .bytes = std::max(call.input.bytes(), call.output.bytes())});
-}
-
-void Session::allreduce_all(std::span<const Buffer> tensors, ReduceOp op, const Options& options) {
-  guarded([&] {
-    if (options.stream) refuse_stream("allreduce of many tensors");
-    for (const Buffer& tensor : tensors) refuse_devices("allreduce", "tensor", tensor);
-    bool none = true;
-    for (int type = 0; type < kDataTypes; ++type) {
-      const auto is_of_type = [&](const Buffer& tensor) {
-        return static_cast<int>(tensor.type) == type;
-      };
-      if (std::none_of(tensors.begin(), tensors.end(), is_of_type)) continue;
-      pack_and_reduce(tensors, static_cast<DataType>(type), op, options);
-      none = false;
-    }
-    if (none) pack_and_reduce(tensors, DataType::uint8, ReduceOp::sum, options);
-  });
-}
-
-void Session::pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
-                              const Options& options) {
-  std::size_t count = 0;
-  core::Digest counts;
-  for (const Buffer& tensor : tensors) {
-    if (tensor.type != type) continue;
-    count += tensor.count;
-    counts.add(std::uint64_t{tensor.count});
-  }
-  packed_.resize(std::max(packed_.size(), count * size_of(type)));
-  const auto for_each = [&](auto visit) {
-    std::size_t offset = 0;
-    for (const Buffer& tensor : tensors) {
-      if (tensor.type != type || tensor.count == 0) continue;
-      visit(tensor, packed_.data() + offset);
-      offset += tensor.bytes();
-    }
-  };
-  for_each([](const Buffer& tensor, std::byte* packed) {
-    std::memcpy(packed, tensor.data, tensor.bytes());
-  });
-  const Buffer all(packed_.data(), count, type);
-  run_held({.collective = Collective::allreduce,
-            .input = all,
-            .output = all,
-            .op = op,
-            .details = counts.value()},
-           options);
-  for_each([](const Buffer& tensor, const std::byte* packed) {
-    std::memcpy(tensor.data, packed, tensor.bytes());
-  });
 }
 
 void Session::all_to_all_v(const Call& call, const Options& options) {

@@ -124,7 +124,8 @@ class Session {
   void run_held(const Call& call, const Options& options, Pending pending = Pending::moves);
   /// The same where buffers may lie in the memory of devices.
   void run_anywhere(const Call& call, const Options& options, device::Runtime& devices);
-  void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device);
+  void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device,
+                  std::span<const Buffer> tensors = {});
   /// Bytes of a part in pinned memory.
   std::size_t part_bytes() const;
   /// Of a call that doesn't wait, where its memory is a device's: marks what comes before it, and
@@ -141,8 +142,8 @@ class Session {
   void run_series(const Call& call, Series& series, std::uint64_t operations, const Terms& terms);
   /// Of a blocking call that is over.
   void trace(const Call& call, Deadline::Clock::time_point began) const;
-  void pack_and_reduce(std::span<const Buffer> tensors, DataType type, ReduceOp op,
-                       const Options& options);
+  void reduce_together(std::span<const Buffer> tensors, ReduceOp op, const Options& options);
+  void pack_and_reduce(std::span<const Buffer> tensors, Call& call, const Options& options);
   void check_peer(Rank peer, const char* call) const;
   /// Steps `work` until it is done, the deadline passes or a peer fails.
   template <class Work>

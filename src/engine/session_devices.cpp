@@ -27,11 +27,12 @@ std::size_t Session::part_bytes() const {
 }
 
 void Session::run_staged(const Call& call, const Options& options, device::Runtime& devices,
-                         int device) {
+                         int device, std::span<const Buffer> tensors) {
   const Terms terms = terms_of(options);
   const auto after = devices.make_event(device);
   devices.wrap_stream(device, nullptr)->record(*after);
-  staged_->start(call, terms, sequence_ + 1, *after, stagings_->on(devices, device, part_bytes()));
+  staged_->start(call, terms, sequence_ + 1, *after, stagings_->on(devices, device, part_bytes()),
+                 tensors);
   run_series(call, *staged_, staged_->parts(), terms);
 }
 

@@ -5,8 +5,9 @@
 namespace rondo::engine {
 
 void StagedOperation::start(const Call& call, const Terms& terms, std::uint64_t sequence,
-                            device::Event& after, device::Staging& staging) {
-  call_.cut(call, staging.part_bytes());
+                            device::Event& after, device::Staging& staging,
+                            std::span<const Buffer> tensors) {
+  call_.cut(call, staging.part_bytes(), tensors);
   terms_ = terms;
   sequence_ = sequence;
   after_ = &after;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "collectives/signature.hpp"
 #include "device/staging.hpp"
@@ -22,9 +23,10 @@ class StagedOperation final : public Series {
         programs_(programs),
         call_(transport.rank(), transport.size()) {}
 
-  /// Begins when `after` is done. The parts' operations have the numbers from `sequence` on.
+  /// Begins when `after` is done. `tensors` are PartedCall's. The parts' operations have the
+  /// numbers from `sequence` on.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, device::Event& after,
-             device::Staging& staging);
+             device::Staging& staging, std::span<const Buffer> tensors = {});
 
   /// Throws Error(cuda) too.
   bool step(std::uint64_t oldest_pending) override;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <numeric>
@@ -90,6 +91,60 @@ TEST_F(DeviceMemory, AllreduceInPlaceOnAnotherDevice) {
   });
 }
 
+TEST_F(DeviceMemory, AllreduceOfManyTensorsTakesThemTogether) {
+  core::Settings settings;
+  settings.staging_bytes = 64;  // sixteen floats
+  const std::vector<std::size_t> counts{3, 0, 40, 1, 5};
+  transport::ThreadWorld world(3);
+  run_communicators(
+      world,
+      [&](Communicator& communicator) {
+        std::vector<float> values(49);
+        std::iota(values.begin(), values.end(), float(communicator.rank()));
+        std::vector<Memory> memories;
+        std::vector<Buffer> tensors;
+        const float* next = values.data();
+        for (const std::size_t count : counts) {
+          memories.push_back(allocate(count));
+          copy(memories.back().data(), next, memories.back().bytes());
+          tensors.push_back(buffer(memories.back()));
+          next += count;
+        }
+        const Memory flag = allocate(1);  // of another type
+        const std::int32_t one = 1;
+        copy(flag.data(), &one, sizeof one);
+        tensors.insert(tensors.begin() + 2, Buffer(flag.data(), 1, DataType::int32));
+        communicator.allreduce(tensors, ReduceOp::sum);
+
+        std::vector<float> results(values.size());
+        float* result = results.data();
+        for (const Memory& memory : memories) {
+          copy(result, memory.data(), memory.bytes());
+          result += memory.bytes() / sizeof(float);
+        }
+        for (std::size_t i = 0; i < results.size(); ++i)
+          ASSERT_EQ(results[i], 3 * float(i) + 3) << i;
+        std::int32_t three = 0;
+        copy(&three, flag.data(), sizeof three);
+        EXPECT_EQ(three, 3);
+      },
+      {}, settings);
+}
+
+TEST_F(DeviceMemory, TensorsOfOneCallLieTogether) {
+  const auto all = errors(2, [&](Communicator& communicator) {
+    const Memory there = allocate(4);
+    std::vector<float> here(4);
+    const std::vector<Buffer> tensors{Buffer(), buffer(there), Buffer(std::span(here))};
+    communicator.allreduce(tensors, ReduceOp::sum);
+  });
+  for (const Thrown& error : all) {
+    EXPECT_EQ(error.code, ErrorCode::usage);
+    EXPECT_TRUE(error.mentions("is in memory of host device device 0, but tensor 2 in host memory"))
+        << error;
+  }
+}
+
 TEST_F(DeviceMemory, PinnedAndManagedMemoryIsTheHosts) {
   run_communicators(2, [&](Communicator& communicator) {
     const Memory pinned = allocate(2, MemoryKind::pinned);
@@ -120,10 +175,6 @@ TEST_F(DeviceMemory, AMixOfKindsIsRefusedOnAllRanks) {
 TEST_F(DeviceMemory, CallsThatDoNotTakeItRefuseIt) {
   using Call = std::function<void(Communicator&, Buffer)>;
   const std::vector<std::pair<std::string, Call>> calls{
-      {"allreduce: the tensor",
-       [](Communicator& c, Buffer b) {
-         c.allreduce(std::span<const Buffer>(&b, 1), ReduceOp::sum);
-       }},
       {"send: the data", [](Communicator& c, Buffer b) { c.send(b, 1 - c.rank()); }},
       {"receive: the data", [](Communicator& c, Buffer b) { c.receive(b, 1 - c.rank()); }},
   };
