@@ -100,6 +100,7 @@ std::optional<device::SharedAddress> HostMemory::share(const void* address) {
     return std::nullopt;
   device::SharedAddress shared;
   shared.allocation.number = block->number;
+  shared.allocation.address = reinterpret_cast<std::uintptr_t>(block->user);
   shared.offset = static_cast<const std::byte*>(address) - block->user;
   return shared;
 }
