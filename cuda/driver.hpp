@@ -14,6 +14,7 @@ namespace rondo::cuda {
   FUNCTION(cuDeviceGet)                \
   FUNCTION(cuDeviceGetCount)           \
   FUNCTION(cuDeviceGetAttribute)       \
+  FUNCTION(cuDeviceGetUuid)            \
   FUNCTION(cuDevicePrimaryCtxRetain)   \
   FUNCTION(cuCtxPushCurrent)           \
   FUNCTION(cuCtxPopCurrent)            \

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include "groups.hpp"
 #include "stream.hpp"
 
 namespace rondo::cuda {
@@ -117,6 +118,17 @@ std::unique_ptr<device::Stream> Runtime::wrap_stream(int device, void* handle) {
 std::unique_ptr<device::Event> Runtime::make_event(int device) {
   return std::make_unique<Event>(context(device));
 }
+
+device::Identity Runtime::identity(int device) {
+  context(device);
+  CUdevice id = 0;
+  CUuuid uuid{};
+  driver_.check(driver_.cuDeviceGet(&id, device), "cuDeviceGet");
+  driver_.check(driver_.cuDeviceGetUuid(&uuid, id), "cuDeviceGetUuid");
+  return std::bit_cast<device::Identity>(uuid);
+}
+
+device::GroupMaker& Runtime::groups() { return nccl_groups(*this); }
 
 }  // namespace rondo::cuda
 

@@ -35,11 +35,14 @@ class Runtime : public device::Runtime {
   std::unique_ptr<device::Stream> make_stream(int device) override;
   std::unique_ptr<device::Stream> wrap_stream(int device, void* handle) override;
   std::unique_ptr<device::Event> make_event(int device) override;
+  device::Identity identity(int device) override;
+  device::GroupMaker& groups() override;
+
+  const Context& context(int device);
 
  private:
   /// One for each device; initialises CUDA.
   std::vector<std::unique_ptr<Context>>& contexts();
-  const Context& context(int device);
 
   Driver driver_;
   Kernels kernels_{driver_};

@@ -75,6 +75,14 @@ constexpr std::array kAlgorithmsWithoutPlan{
     without_plan("vendor", reduce, Path::vendor),
     without_plan("vendor", broadcast, Path::vendor),
     without_plan("vendor", allgather, Path::vendor),
+    without_plan("nccl", allreduce, Path::group),
+    without_plan("nccl", reduce, Path::group),
+    without_plan("nccl", broadcast, Path::group),
+    without_plan("nccl", reduce_scatter, Path::group),
+    without_plan("nccl", allgather, Path::group),
+    without_plan("nccl", all_to_all, Path::group),
+    without_plan("nccl", gather, Path::group),
+    without_plan("nccl", scatter, Path::group),
 };
 // clang-format on
 
@@ -88,8 +96,8 @@ constexpr auto kAllAlgorithms = [] {
 }  // namespace
 
 std::string_view name_of(Path path) {
-  constexpr std::array<std::string_view, 5> kNames{"network", "piggyback", "node", "hierarchical",
-                                                   "vendor"};
+  constexpr std::array<std::string_view, 6> kNames{"network",      "piggyback", "node",
+                                                   "hierarchical", "vendor",    "group"};
   return kNames[static_cast<std::size_t>(path)];
 }
 

@@ -11,6 +11,7 @@
 #include <rondo/error.hpp>
 
 #include "collectives/agreement.hpp"
+#include "device/group.hpp"
 
 namespace rondo::collectives {
 
@@ -35,13 +36,14 @@ const Algorithm* find(Collective collective, std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-/// The one through shared memory; null if the collective has none. Without a search, since it is
-/// asked for at each call.
-const Algorithm* node_algorithm(Collective collective) {
+/// The one of a path that has one for each collective; null if the collective has none. Without a
+/// search, since it is asked for at each call.
+template <Path path>
+const Algorithm* algorithm_of(Collective collective) {
   static const auto table = [] {
     std::array<const Algorithm*, kCollectives> by_collective{};
     for (const Algorithm& algorithm : all_algorithms())
-      if (algorithm.path == Path::node)
+      if (algorithm.path == path)
         by_collective[static_cast<std::size_t>(algorithm.collective)] = &algorithm;
     return by_collective;
   }();
@@ -63,6 +65,12 @@ bool fits_vendor(const Request& request) {
          request.bytes / size_of(request.type) <= transport::Vendor::kMostElements;
 }
 
+bool group_keeps_contracts(const Request& request) {
+  return !reduces(request.collective) ||
+         (!request.scaled &&
+          device::Group::keeps_contracts(request.op, request.type, request.ranks, request.narrow));
+}
+
 /// Whether what an algorithm needs is here.
 bool is_equipped(const Algorithm& algorithm, const Request& request) {
   switch (algorithm.path) {
@@ -77,6 +85,8 @@ bool is_equipped(const Algorithm& algorithm, const Request& request) {
       return request.hierarchical;
     case Path::vendor:
       return request.vendor && vendor_keeps_contracts(request) && fits_vendor(request);
+    case Path::group:
+      return request.group && group_keeps_contracts(request) && !request.uneven;
   }
   return true;
 }
@@ -104,6 +114,15 @@ std::string obstacle(const Algorithm& algorithm, const Request& request) {
       return fmt::format(
           "does not keep the contracts for {}{} of {}: it serves sum and prod of 32 and 64 bits, "
           "and min and max of signed integers",
+          name_of(request.op), request.scaled ? ", scaled," : "", name_of(request.type));
+    case Path::group:
+      if (!request.group)
+        return "needs a blocking call on device memory, each rank on a device of its own, NCCL on "
+               "all of them, and RONDO_NCCL on";
+      if (request.uneven) return "serves blocks of one size";
+      return fmt::format(
+          "does not keep the contracts for {}{} of {}: it serves integers, and sum, prod and avg "
+          "(of 2, 4, 8, … ranks) of floats, those of 16 bits on a narrow wire",
           name_of(request.op), request.scaled ? ", scaled," : "", name_of(request.type));
   }
   return "";
@@ -240,12 +259,19 @@ Choice select(const Request& request) {
     choice.source = Source::user;
     return choice;
   }
+  // A tuning file knows host memory alone.
+  if (const Algorithm* own = algorithm_of<Path::group>(request.collective);
+      request.group && own != nullptr && can_serve(*own, request)) {
+    choice.algorithm = own;
+    choice.reason = "each rank has a device of its own";
+    return choice;
+  }
   if (const Measured* measured = fastest_measured(request)) {
     const bool segmented = request.segment_bytes == 0 && measured->segment_bytes != 0;
     return {measured->algorithm, segmented ? measured->segment_bytes : choice.segment_bytes,
             Source::tuning_file, "fastest in the tuning file"};
   }
-  if (request.node) choice.algorithm = node_algorithm(request.collective);
+  if (request.node) choice.algorithm = algorithm_of<Path::node>(request.collective);
   if (choice.algorithm != nullptr) {
     choice.reason = "all ranks on one node";
     return choice;

@@ -22,10 +22,12 @@ struct Request {
   bool hierarchical = false;    // those of a node do, and there are several nodes
   bool vendor = false;          // the transport has collectives of its own (Path::vendor)
   bool vendor_allowed = false;  // RONDO_VENDOR: they may be chosen without being asked for
+  bool group = false;           // the devices have collectives of their own (Path::group)
   bool deterministic = false;
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;
   bool scaled = false;                  // inputs are multiplied by something
+  bool narrow = false;                  // partial values of 16-bit types stay in their type
   bool uneven = false;                  // blocks have different sizes
   std::string_view per_call;            // Options::algorithm; must exist for the collective
   std::string_view from_environment;    // RONDO_ALGORITHM; used where the collective has it

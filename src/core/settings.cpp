@@ -153,6 +153,7 @@ constexpr std::array kVariables{
     variable<&Settings::progress>("RONDO_PROGRESS", "thread or poll", kOwn),
     variable<&Settings::shm>("RONDO_SHM", "on or off", kShared),
     variable<&Settings::vendor>("RONDO_VENDOR", "on or off", kShared),
+    variable<&Settings::nccl>("RONDO_NCCL", "on or off", kShared),
     variable<&Settings::deterministic>("RONDO_DETERMINISTIC", "on or off", kShared),
     Variable{"RONDO_STAGING_BYTES", "bytes from 64 to 1073741824, such as 4194304", kShared,
              &set_staging_bytes, &get<&Settings::staging_bytes>},

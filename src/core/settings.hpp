@@ -25,6 +25,7 @@ struct Settings {
   Progress progress = Progress::thread;        // RONDO_PROGRESS = thread|poll
   bool shm = true;                             // RONDO_SHM = on|off
   bool vendor = false;                         // RONDO_VENDOR = on|off
+  bool nccl = true;                            // RONDO_NCCL = on|off
   bool deterministic = false;                  // RONDO_DETERMINISTIC = on|off
   std::size_t staging_bytes = 4'194'304;       // RONDO_STAGING_BYTES
   OnFailure on_failure = OnFailure::abort;     // RONDO_ON_FAILURE = abort|throw

@@ -13,6 +13,7 @@
 #include <rondo/error.hpp>
 
 #include "core/reduce.hpp"
+#include "device/group.hpp"
 
 namespace rondo::device {
 
@@ -148,6 +149,11 @@ class Runtime {
   /// whose destructor leaves it alone.
   virtual std::unique_ptr<Stream> wrap_stream(int device, void* handle) = 0;
   virtual std::unique_ptr<Event> make_event(int device) = 0;
+
+  virtual Identity identity(int device) = 0;
+  /// What makes groups of these devices; loaded at the first call. Throws Error(nccl) saying what
+  /// is missing where there is none.
+  virtual GroupMaker& groups() = 0;
 
   /// What holds up streams of that device; made when first asked for. Throws Error(cuda).
   Gates& gates(int device);

@@ -29,6 +29,8 @@ struct Call {
   std::uint64_t details = 0;
   /// The caller's memory is a device's; these buffers hold a part of it.
   bool on_device = false;
+  /// The devices' own collectives may move the data: the operation only agrees on the call.
+  bool by_group = false;
 };
 
 /// The options of one call, all defaults filled in.

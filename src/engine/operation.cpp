@@ -44,7 +44,7 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
   data_error_.reset();
   trouble_since_.reset();
   preparation_.prepare(call, terms, sequence);
-  check_memory(call, transport_.rank());
+  if (!call.by_group) check_memory(call, transport_.rank());
   const bool moves = moves_data(call);
   const auto path = moves ? choice().algorithm->path : collectives::Path::network;
   if (path == collectives::Path::node) return start_on_node(call);
@@ -57,6 +57,7 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
                      rides ? piggyback(call) : collectives::Piggyback{});
     if (rides) log_without_plan();
   }
+  if (call.by_group && choice().algorithm->path == collectives::Path::group) log_without_plan();
   if (!moves || rides) return;
   if (path == collectives::Path::hierarchical)
     start_hierarchical(call, terms);
@@ -66,8 +67,13 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
     start_data(call, programs);
 }
 
+bool Operation::chooses_group(const Call& call, const Terms& terms) {
+  preparation_.prepare(call, terms, 0);
+  return choice().algorithm->path == collectives::Path::group;
+}
+
 bool Operation::moves_data(const Call& call) const {
-  return collectives::moves_data(call.collective) &&
+  return collectives::moves_data(call.collective) && !call.by_group &&
          (signature().count > 0 || !call.output_counts.empty());
 }
 

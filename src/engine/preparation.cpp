@@ -69,6 +69,8 @@ Choice Preparation::choose(const Call& call, const Terms& terms) const {
                       : element_count(call, transport_.size()) * size_of(type);
   // Within a node partial values are never narrow.
   request.hierarchical = request.hierarchical && !terms.narrow;
+  request.group = call.by_group;
+  request.narrow = terms.narrow;
   request.deterministic = terms.deterministic;
   request.type = type;
   request.op = call.op;

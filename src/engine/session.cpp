@@ -52,7 +52,8 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       launches_(std::make_unique<Launches>(*transport_, programs_)),
       staged_(std::make_unique<StagedOperation>(*operation_, CallKind::blocking, programs_,
                                                 *transport_)),
-      uneven_(std::make_unique<UnevenAllToAll>(*operation_, programs_, *transport_)) {
+      uneven_(std::make_unique<UnevenAllToAll>(*operation_, programs_, *transport_)),
+      in_group_(std::make_unique<GroupOperation>(*operation_, programs_, transport_->size())) {
   defaults_.algorithm = default_algorithm_;
   const transport::Topology& topology = transport_->topology();
   const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();
@@ -73,6 +74,7 @@ Session::~Session() {
   transport::keep_for_ever(std::move(packed_));
   transport::keep_for_ever(std::move(staged_));
   transport::keep_for_ever(std::move(uneven_));
+  transport::keep_for_ever(std::move(in_group_));
   transport::keep_for_ever(std::move(stagings_));
 }
 
@@ -205,6 +207,8 @@ void Session::finish(Work& work, std::chrono::milliseconds timeout, Pending pend
   }
 }
 
+template void Session::finish(Series& work, std::chrono::milliseconds timeout, Pending pending);
+
 void Session::look_at(Deadline& deadline, const collectives::Signature& signature) {
   const bool is_message = signature.collective == Collective::send_receive;
   if (is_message ? health_.failure().has_value() : health_.has_failed_in(signature.sequence)) {
@@ -237,6 +241,7 @@ void Session::poison(const Error& error, std::uint64_t sequence) {
   operation_->cancel();
   staged_->cancel();
   uneven_->cancel();
+  in_group_->cancel();
   message_->cancel();
   launches_->cancel_from(sequence);
   health_.poison(error, sequence);

@@ -21,6 +21,7 @@
 #include "device/stagings.hpp"
 #include "engine/call.hpp"
 #include "engine/deadline.hpp"
+#include "engine/group_operation.hpp"
 #include "engine/health.hpp"
 #include "engine/launch.hpp"
 #include "engine/launches.hpp"
@@ -113,6 +114,9 @@ class Session {
   /// What every rank's `mine` is, in rank order.
   template <class T>
   std::vector<T> gather_from_all(const T& mine);
+  /// The same in a session that is held.
+  template <class T>
+  std::vector<T> gather_held(const T& mine);
   Terms terms_of(const Options& options) const;
 
   /// Holds the session and runs `body`; whatever it throws poisons the communicator and is thrown,
@@ -126,6 +130,14 @@ class Session {
   void run_anywhere(const Call& call, const Options& options, device::Runtime& devices);
   void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device,
                   std::span<const Buffer> tensors = {});
+  /// Whether the devices' own collectives serve a call; collective at the first one, which makes
+  /// the ranks meet there if they can.
+  bool goes_by_group(const Call& call, const Options& options, device::Runtime& devices,
+                     int device);
+  void meet_on_devices(const Call& call, const Options& options, device::Runtime& devices,
+                       int device);
+  void join_group(device::GroupMaker& maker, int device, std::chrono::milliseconds timeout);
+  void run_in_group(const Call& call, const Options& options, device::Runtime& devices);
   /// Bytes of a part in pinned memory.
   std::size_t part_bytes() const;
   /// Of a call that doesn't wait, where its memory is a device's: marks what comes before it, and
@@ -208,8 +220,10 @@ class Session {
   // Shared with the requests, which may outlive this.
   std::shared_ptr<LaunchPool> launch_pool_ = std::make_shared<LaunchPool>();
   std::vector<std::byte> packed_;
-  std::unique_ptr<StagedOperation> staged_;  // of operation_
-  std::unique_ptr<UnevenAllToAll> uneven_;   // likewise
+  std::unique_ptr<StagedOperation> staged_;   // of operation_
+  std::unique_ptr<UnevenAllToAll> uneven_;    // likewise
+  std::unique_ptr<GroupOperation> in_group_;  // likewise
+  bool met_on_devices_ = false;               // or tried to
   std::unique_ptr<device::Stagings> stagings_ = std::make_unique<device::Stagings>();
   std::uint64_t sequence_ = 0;
   std::optional<std::uint64_t> fault_;  // the pending operation that an error under way is of

@@ -15,7 +15,35 @@ void Session::run_anywhere(const Call& call, const Options& options, device::Run
   if (!device) return run_held(call, options);
   check_terms(call, terms_of(options), transport_->rank(), transport_->size());
   check_addresses(call, transport_->rank());
-  run_staged(call, options, devices, *device);
+  Call whole = call;
+  whole.on_device = true;
+  whole.by_group = true;
+  if (goes_by_group(whole, options, devices, *device))
+    run_in_group(whole, options, devices);
+  else
+    run_staged(call, options, devices, *device);
+}
+
+bool Session::goes_by_group(const Call& call, const Options& options, device::Runtime& devices,
+                            int device) {
+  if (!settings_.nccl || transport_->size() == 1) return false;
+  if (!met_on_devices_) meet_on_devices(call, options, devices, device);
+  if (!in_group_->has_joined() || !operation_->chooses_group(call, terms_of(options))) return false;
+  if (device == in_group_->device()) return true;
+  throw Error(
+      ErrorCode::usage,
+      fmt::format("{}: the memory of rank {} is on device {}, but that of its first call "
+                  "was on device {}; make a communicator for each device, or set "
+                  "RONDO_NCCL=off",
+                  name_of(call.collective), transport_->rank(), device, in_group_->device()));
+}
+
+void Session::run_in_group(const Call& call, const Options& options, device::Runtime& devices) {
+  const Terms terms = terms_of(options);
+  const auto after = devices.make_event(in_group_->device());
+  devices.wrap_stream(in_group_->device(), nullptr)->record(*after);
+  in_group_->start(call, terms, sequence_ + 1, *after);
+  run_series(call, *in_group_, 1, terms);
 }
 
 /// Room for an element of every block at least.

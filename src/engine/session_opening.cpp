@@ -71,6 +71,11 @@ void Session::meet_before_split() {
 
 template <class T>
 std::vector<T> Session::gather_from_all(const T& mine) {
+  return guarded([&] { return gather_held(mine); });
+}
+
+template <class T>
+std::vector<T> Session::gather_held(const T& mine) {
   transport::MessageMemory<std::vector<T>> all;
   all->resize(static_cast<std::size_t>(transport_->size()));
   T& place = (*all)[static_cast<std::size_t>(transport_->rank())];
@@ -78,7 +83,7 @@ std::vector<T> Session::gather_from_all(const T& mine) {
   Call call{.collective = Collective::allgather,
             .input = ConstBuffer(&place, sizeof mine, DataType::uint8),
             .output = Buffer(all->data(), all->size() * sizeof mine, DataType::uint8)};
-  run(call, {.algorithm = "bruck"});
+  run_held(call, {.algorithm = "bruck"});
   return std::move(*all);
 }
 
@@ -158,6 +163,74 @@ std::unique_ptr<transport::NodeArena> Session::make_arena() {
       return meeting.conclude(outcomes, lacks_shared_memory_);
     transport::name_segments();
   }
+}
+
+namespace {
+
+/// What a rank brings to a group of devices.
+struct GroupOffer {
+  device::Identity device{};
+  bool has_maker = false;
+};
+
+std::string_view why_not(std::vector<GroupOffer> offers) {
+  const auto by_device = [](const GroupOffer& a, const GroupOffer& b) {
+    return a.device < b.device;
+  };
+  std::sort(offers.begin(), offers.end(), by_device);
+  const auto same = [](const GroupOffer& a, const GroupOffer& b) { return a.device == b.device; };
+  if (std::adjacent_find(offers.begin(), offers.end(), same) != offers.end())
+    return "ranks share a device";
+  const bool all = std::all_of(offers.begin(), offers.end(),
+                               [](const GroupOffer& offer) { return offer.has_maker; });
+  return all ? "" : "not all ranks have NCCL";
+}
+
+/// Null where there is none, or where it can't be loaded.
+device::GroupMaker* maker_of(device::Runtime& devices) {
+  try {
+    return &devices.groups();
+  } catch (const Error& error) {
+    core::log(core::LogLevel::debug, error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+/// The ranks agree on the call first: who calls something else is named, and not met.
+void Session::meet_on_devices(const Call& call, const Options& options, device::Runtime& devices,
+                              int device) {
+  met_on_devices_ = true;
+  run_held(call, options);
+  device::GroupMaker* const maker = maker_of(devices);
+  const GroupOffer own{devices.identity(device), maker != nullptr};
+  if (const std::string_view reason = why_not(gather_held(own)); !reason.empty()) {
+    if (transport_->rank() == 0)
+      core::log(core::LogLevel::info, fmt::format("no collectives of devices: {}", reason));
+    return;
+  }
+  join_group(*maker, device, terms_of(options).timeout);
+}
+
+void Session::join_group(device::GroupMaker& maker, int device, std::chrono::milliseconds timeout) {
+  const auto ids = gather_held(transport_->rank() == 0 ? maker.make_id() : device::GroupId{});
+  health_.enter(++sequence_);
+  collectives::Signature signature;
+  signature.collective = Collective::barrier;
+  signature.sequence = sequence_;
+  signature.on_device = 1;
+  try {
+    in_group_->join(maker.join(ids.front(), transport_->rank(), transport_->size(), device), device,
+                    signature);
+    finish<Series>(*in_group_, timeout);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::nccl && error.code() != ErrorCode::timeout) throw;
+    throw Error(error.code(), fmt::format("{}; this was while the ranks joined {}, without which "
+                                          "RONDO_NCCL=off does",
+                                          error.message(), maker.name()));
+  }
+  health_.leave();
 }
 
 void Session::meet_on_node() {

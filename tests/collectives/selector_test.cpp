@@ -163,6 +163,30 @@ TEST(Selector, TakesTheVendorsCollectiveByNameOnlyWhereItKeepsTheContracts) {
   EXPECT_EQ(select(request).algorithm->name, "vendor");
 }
 
+TEST(Selector, TakesTheDevicesCollectiveWhereItKeepsTheContractsAndElseAnother) {
+  Request request = request_of(allreduce, 8);
+  request.group = true;
+  EXPECT_EQ(select(request).algorithm->name, "nccl");
+  const auto left_alone = [&](auto change, const char* why) {
+    Request changed = request;
+    change(changed);
+    EXPECT_NE(select(changed).algorithm->name, "nccl") << why;
+    changed.per_call = "nccl";
+    testing::expect_error(ErrorCode::usage, {"nccl", why}, [&] { select(changed); });
+  };
+  left_alone([](Request& r) { r.group = false; }, "a device of its own");
+  left_alone([](Request& r) { r.uneven = true; }, "one size");
+  left_alone([](Request& r) { r.scaled = true; }, "scaled");
+  left_alone([](Request& r) { r.op = ReduceOp::max; }, "max of float32");
+  left_alone([](Request& r) { r.op = ReduceOp::avg, r.ranks = 6; }, "avg of float32");
+  left_alone([](Request& r) { r.type = DataType::float16; }, "sum of float16");
+  left_alone([](Request& r) { r.deterministic = true; }, "deterministic");
+  request.op = ReduceOp::avg;
+  request.type = DataType::bfloat16;
+  request.narrow = true;
+  EXPECT_EQ(select(request).algorithm->name, "nccl");
+}
+
 TEST(Selector, KnowsTheNamesOfAlgorithms) {
   EXPECT_NO_THROW(check_algorithm_name("", ""));
   EXPECT_NO_THROW(check_algorithm_name("bruck", ""));

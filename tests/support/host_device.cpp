@@ -79,6 +79,16 @@ HostStream& HostDevice::default_stream(int device) {
   return *stream;
 }
 
+device::Identity HostDevice::identity(int device) {
+  check_device(device);
+  return {static_cast<std::byte>(device)};
+}
+
+device::GroupMaker& HostDevice::groups() {
+  if (groups_ == nullptr) throw Error(ErrorCode::nccl, "the host device has no groups");
+  return *groups_;
+}
+
 std::unique_ptr<device::Event> HostDevice::make_event(int device) {
   check_device(device);
   return std::make_unique<HostEvent>();

@@ -41,6 +41,15 @@ class HostDevice : public device::Runtime {
   /// `handle` is a HostStream's address.
   std::unique_ptr<device::Stream> wrap_stream(int device, void* handle) override;
   std::unique_ptr<device::Event> make_event(int device) override;
+  device::Identity identity(int device) override;
+  /// Those of use_groups(); there are none before.
+  device::GroupMaker& groups() override;
+
+  void use_groups(device::GroupMaker* groups) { groups_ = groups; }
+  /// Where the device's work reaches memory of any kind.
+  std::byte* reach(const void* address, std::size_t bytes) {
+    return memory_.open(address, bytes, false);
+  }
 
   /// The allocation after `allocations` more of them fails.
   void fail_allocation(int allocations) { until_failed_allocation_ = allocations; }
@@ -64,6 +73,7 @@ class HostDevice : public device::Runtime {
 
   int devices_;
   HostMemory memory_;
+  device::GroupMaker* groups_ = nullptr;
   std::atomic<int> until_failed_allocation_{-1};
   std::atomic<int> until_failed_copy_{-1};
   std::atomic<int> until_failed_reduction_{-1};
