@@ -95,6 +95,12 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Validator([](std::string& impl) { return check_impl(impl); }, ""))
       ->option_text("IMPL,…");
   app.add_flag("--in-place", arguments.in_place, "input and output are the same memory");
+  app.add_option("--device", arguments.on_device,
+                 "where the buffers lie: host (default) or cuda, each rank's on a GPU of its own "
+                 "as far as they reach")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, bool>{{"host", false}, {"cuda", true}}))
+      ->option_text("NAME");
   auto* iterations =
       app.add_option("--iterations", arguments.budget.iterations, "so many samples of each")
           ->check(CLI::Range(1, 1'000'000));
@@ -107,16 +113,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--csv", arguments.csv, "write the results here, too")->option_text("FILE");
 }
 
-/// Of "rondo:ring", "ring"; else nothing.
-std::string_view algorithm_of(std::string_view impl) {
-  const std::size_t colon = impl.find(':');
-  return colon == std::string_view::npos ? "" : impl.substr(colon + 1);
-}
-
 /// What is wrong with the algorithms that are named for this collective.
 std::string check_algorithms(const Arguments& arguments) {
   for (const std::string& impl : arguments.impls) {
-    const std::string_view name = algorithm_of(impl);
+    const std::string name = algorithm_of(impl);
     if (name.empty()) continue;
     if (arguments.collective == Collective::barrier)
       return fmt::format("--impl {}: a barrier has no algorithms; take rondo", impl);
@@ -139,7 +139,16 @@ std::string check_sizes(const Arguments& arguments) {
   return {};
 }
 
+std::string check_device(const Arguments& arguments) {
+  for (const std::string& impl : arguments.impls)
+    if (arguments.on_device && (impl == "rondo-shared" || impl == "gloo" || impl == "limit"))
+      return fmt::format("--impl {}: it has no buffers on devices; take rondo, rondo:NAME or mpi",
+                         impl);
+  return {};
+}
+
 std::string check(const Arguments& arguments) {
+  if (const std::string wrong = check_device(arguments); !wrong.empty()) return wrong;
   const std::string wrong = check_sizes(arguments);
   return wrong.empty() ? check_algorithms(arguments) : wrong;
 }
@@ -156,8 +165,14 @@ std::vector<std::size_t> Arguments::sizes(int ranks) const {
   return sizes;
 }
 
+std::string algorithm_of(const std::string& impl) {
+  const std::size_t colon = impl.find(':');
+  return colon == std::string::npos ? "" : impl.substr(colon + 1);
+}
+
 bool Arguments::needs_rondo() const {
-  return std::any_of(impls.begin(), impls.end(), [](const auto& impl) { return impl != "mpi"; });
+  return on_device ||
+         std::any_of(impls.begin(), impls.end(), [](const auto& impl) { return impl != "mpi"; });
 }
 
 bool parse(int argc, char** argv, bool speaks, Arguments& arguments, int& status) {
@@ -166,6 +181,7 @@ bool parse(int argc, char** argv, bool speaks, Arguments& arguments, int& status
   try {
     app.parse(argc, argv);
     arguments.min_is_given = app.count("--min") > 0;
+    if (arguments.on_device && app.count("--impl") == 0) arguments.impls = {"rondo", "mpi"};
     if (const std::string wrong = check(arguments); !wrong.empty())
       throw CLI::ValidationError(wrong);
   } catch (const CLI::ParseError& error) {

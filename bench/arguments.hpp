@@ -21,6 +21,7 @@ struct Arguments {
   std::vector<ReduceOp> ops{ReduceOp::sum};
   std::vector<std::string> impls{"rondo", "rondo-shared", "mpi"};
   bool in_place = false;
+  bool on_device = false;
   Budget budget;
   std::string json;
   std::string csv;
@@ -29,9 +30,12 @@ struct Arguments {
   /// The sizes from min to max. From the first one with an element for each of `ranks` blocks,
   /// unless min is given.
   std::vector<std::size_t> sizes(int ranks) const;
-  /// Whether anything but MPI itself is measured.
+  /// Whether anything but MPI itself, on the host, is measured.
   bool needs_rondo() const;
 };
+
+/// Of "rondo:ring", "ring"; else nothing.
+std::string algorithm_of(const std::string& impl);
 
 /// Reads the command line; prints help or what is wrong with it if `speaks`, and then returns false
 /// with the exit status in `status`.

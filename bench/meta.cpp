@@ -54,7 +54,8 @@ nlohmann::json json_of(const Meta& meta) {
           {"ranks", meta.ranks},
           {"nodes", meta.nodes},
           {"rondo", meta.rondo_version},
-          {"command", meta.command}};
+          {"command", meta.command},
+          {"memory", meta.memory}};
 }
 
 }  // namespace rondo::bench

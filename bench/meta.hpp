@@ -17,6 +17,7 @@ struct Meta {
   int nodes = 1;
   std::string rondo_version;
   std::string command;
+  std::string memory = "host";  // where the buffers lie: host or cuda
 };
 
 /// Of a program whose ranks lie on so many nodes; MPI must be running.

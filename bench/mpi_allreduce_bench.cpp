@@ -20,6 +20,7 @@
 #include "arguments.hpp"
 #include "contender.hpp"
 #include "core/output_file.hpp"
+#include "device/runtime.hpp"
 #include "mpi_protocol.hpp"
 #include "report.hpp"
 
@@ -46,13 +47,33 @@ int world_size() {
 }
 
 /// Collective.
-int nodes_of_world() {
+int rank_on_node() {
   MPI_Comm node = MPI_COMM_NULL;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int rank_on_node = 0;
-  MPI_Comm_rank(node, &rank_on_node);
+  int rank = 0;
+  MPI_Comm_rank(node, &rank);
   MPI_Comm_free(&node);
-  int nodes = rank_on_node == 0 ? 1 : 0;
+  return rank;
+}
+
+/// The device of this rank: each has its own, as far as they reach. Collective at the first call;
+/// throws Error(cuda) where there is none.
+int device_here() {
+  static const int device = [] {
+    const int rank = rank_on_node();
+    const int devices = device::cuda_runtime().device_count();
+    if (devices == 0)
+      throw Error(ErrorCode::cuda,
+                  "--device cuda: this machine has no CUDA device that the "
+                  "program may use; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
+    return rank % devices;
+  }();
+  return device;
+}
+
+/// Collective.
+int nodes_of_world() {
+  int nodes = rank_on_node() == 0 ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   return nodes;
 }
@@ -86,7 +107,7 @@ class MeetingPlace {
 /// The contenders of this job, and what they need.
 class Field {
  public:
-  Field(const Arguments& arguments, Communicator* world) {
+  Field(const Arguments& arguments, Communicator* world) : arguments_(arguments) {
     for (const std::string& impl : arguments.impls) contenders_.push_back(make(impl, world));
   }
 
@@ -98,6 +119,7 @@ class Field {
 
  private:
   std::unique_ptr<Contender> make(const std::string& impl, Communicator* world) {
+    if (arguments_.on_device) return make_on_device(impl, *world);
     if (impl == "mpi") return make_mpi();
     if (impl == "limit") return make_limit(*world);
     if (impl == "gloo") {
@@ -106,17 +128,25 @@ class Field {
       MPI_Barrier(MPI_COMM_WORLD);
       return gloo;
     }
-    const std::size_t colon = impl.find(':');
-    const std::string algorithm = colon == std::string::npos ? "" : impl.substr(colon + 1);
-    return make_rondo(impl, *world, impl == "rondo-shared", algorithm);
+    return make_rondo(impl, *world,
+                      {.algorithm = algorithm_of(impl), .shared = impl == "rondo-shared"});
   }
 
+  std::unique_ptr<Contender> make_on_device(const std::string& impl, Communicator& world) {
+    if (impl == "mpi") return make_mpi_on_device(device::cuda_runtime(), device_here());
+    return make_rondo_on_device(impl, world, algorithm_of(impl), device::cuda_runtime(),
+                                device_here());
+  }
+
+  const Arguments& arguments_;
   std::vector<std::unique_ptr<Contender>> contenders_;
 };
 
 Meta meta_of(const Arguments& arguments, Communicator* world) {
-  return meta_here(world_size(), world == nullptr ? nodes_of_world() : world->nodes(),
-                   arguments.command);
+  Meta meta = meta_here(world_size(), world == nullptr ? nodes_of_world() : world->nodes(),
+                        arguments.command);
+  if (arguments.on_device) meta.memory = "cuda";
+  return meta;
 }
 
 /// Says which implementations can't do this.
@@ -164,7 +194,10 @@ int run(const Arguments& arguments, Communicator* world) {
     print_head(meta);
   }
   Field field(arguments, world);
-  Protocol protocol(field.contenders(), std::max<std::size_t>(arguments.max_bytes, 64));
+  const std::size_t most = std::max<std::size_t>(arguments.max_bytes, 64);
+  Protocol protocol = arguments.on_device ? Protocol(field.contenders(), most,
+                                                     device::cuda_runtime(), device_here())
+                                          : Protocol(field.contenders(), most);
   const std::vector<Row> rows = run_all(arguments, protocol, speaks);
   if (speaks) {
     write(arguments.json, json_text(meta, rows));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace rondo::bench {
 
@@ -51,6 +52,8 @@ struct Buffers {
   }
 
   std::size_t in_turn() const { return in_turn_; }
+  /// That the first `buffers` inputs take, and as many the outputs.
+  std::size_t bytes(std::size_t buffers) const { return buffers * stride_; }
   /// In place, the smaller of the two lies within the larger one.
   std::byte* input(std::size_t i) const {
     const bool within = work_.in_place && work_.input_count() < work_.output_count();
@@ -106,6 +109,12 @@ Protocol::Protocol(std::vector<Contender*> contenders, std::size_t most_bytes)
   }
 }
 
+Protocol::Protocol(std::vector<Contender*> contenders, std::size_t most_bytes,
+                   device::Runtime& devices, int device)
+    : Protocol(std::move(contenders), most_bytes) {
+  twins_.emplace(devices, device, capacity_);
+}
+
 std::vector<Row> Protocol::measure(const Workload& work, const Budget& budget) {
   std::vector<Entry*> taking_part;
   for (Entry& entry : entries_) {
@@ -148,9 +157,12 @@ void Protocol::sample(Entry& entry, const Workload& work, const Contents& conten
   const int batch = work.bytes() <= kBatched && !budget.cold ? std::min(budget.batch, kBatch) : 1;
   const std::size_t used =
       std::min<std::size_t>(buffers.in_turn(), static_cast<std::size_t>(batch));
+  const Buffers seen_here =
+      twins_ ? Buffers(twins_->input(), twins_->output(), work, capacity_) : buffers;
   turn_ += used;
   for (std::size_t i = 0; i < used; ++i)
-    contents.write(turn_ + i, buffers.input(i), buffers.output(i));
+    contents.write(turn_ + i, seen_here.input(i), seen_here.output(i));
+  if (twins_) twins_->send(entry.input, entry.output, buffers.bytes(used));
   if (budget.cold) fill_caches();
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Barrier(MPI_COMM_WORLD);
@@ -158,14 +170,16 @@ void Protocol::sample(Entry& entry, const Workload& work, const Contents& conten
   for (int call = 0; call < batch; ++call) {
     const auto i = static_cast<std::size_t>(call);
     entry.contender->run(work, buffers.input(i), buffers.output(i));
-    read(buffers.output(i), work.output_count() * size_of(work.type));
+    if (!twins_) read(buffers.output(i), work.output_count() * size_of(work.type));
   }
+  entry.contender->complete();
   const std::chrono::duration<double> elapsed = Clock::now() - start;
   entry.times.push_back(slowest(elapsed.count()) / batch);
   entry.algorithm = entry.contender->algorithm();
   entry.contender->settle();
+  if (twins_) twins_->fetch(entry.input, entry.output, buffers.bytes(used));
   for (std::size_t i = 0; i < used; ++i)
-    entry.wrong += contents.count_wrong(turn_ + i, buffers.output(i));
+    entry.wrong += contents.count_wrong(turn_ + i, seen_here.output(i));
 }
 
 void Protocol::fill_caches() {

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "contender.hpp"
 #include "contents.hpp"
+#include "twins.hpp"
 #include "workload.hpp"
 
 namespace rondo::bench {
@@ -45,13 +47,17 @@ struct Row {
 ///
 ///   outside the timed region each rank rewrites its input and output, and checks the result;
 ///   inside are the operation and one read of the whole output by its owner;
-///   up to 16 KiB a sample is 100 operations back to back, on buffers used in turn.
+///   up to 16 KiB a sample is 100 operations back to back, on buffers used in turn;
+///   on a device the time ends when the device has done them all, and nobody reads the output.
 ///
 /// A time is that of the slowest rank. All ranks of MPI_COMM_WORLD take part.
 class Protocol {
  public:
   /// Buffers for messages of up to `most_bytes`. Collective.
   Protocol(std::vector<Contender*> contenders, std::size_t most_bytes);
+  /// The same with contenders whose buffers lie on `device`.
+  Protocol(std::vector<Contender*> contenders, std::size_t most_bytes, device::Runtime& devices,
+           int device);
 
   /// A row for each contender that supports it. Collective; the rows are alike on all ranks.
   std::vector<Row> measure(const Workload& work, const Budget& budget);
@@ -71,6 +77,7 @@ class Protocol {
 
   std::vector<Entry> entries_;
   std::size_t capacity_;
+  std::optional<Twins> twins_;
   std::uint64_t turn_ = 0;
   std::vector<char> other_memory_;
 };

@@ -19,8 +19,9 @@ std::string op_of(const Row& row) {
 void print_head(const Meta& meta) {
   fmt::print("# {}\n", summary(meta));
   fmt::print(
-      "# times in µs: of the slowest rank, with one read of the output; algbw and busbw in GB/s\n"
-      "# ratio: this implementation's p50 over that of the first one, > 1: the first is faster\n");
+      "# times in µs: of the slowest rank, {}; algbw and busbw in GB/s\n"
+      "# ratio: this implementation's p50 over that of the first one, > 1: the first is faster\n",
+      meta.memory == "host" ? "with one read of the output" : "in memory of " + meta.memory);
   fmt::print("{:>10} {:>10} {:>9} {:>4} {:>20} {:>20} {:>10} {:>10} {:>8} {:>8} {:>6} {:>6}\n",
              "bytes", "count", "type", "op", "impl", "algorithm", "p50", "p99", "algbw", "busbw",
              "#wrong", "ratio");

@@ -10,14 +10,11 @@ namespace {
 
 class RondoContender final : public Contender {
  public:
-  RondoContender(std::string name, Communicator& world, bool shared, std::string algorithm,
-                 std::size_t segment_bytes)
-      : Contender(std::move(name)),
-        world_(world),
-        shared_(shared),
-        algorithm_(std::move(algorithm)) {
-    options_.algorithm = algorithm_;
-    options_.segment_bytes = segment_bytes;
+  RondoContender(std::string name, Communicator& world, RondoWay way)
+      : Contender(std::move(name)), world_(world), way_(std::move(way)) {
+    options_.algorithm = way_.algorithm;
+    options_.segment_bytes = way_.segment_bytes;
+    if (way_.in_stream) options_.stream = Stream(nullptr);
   }
 
   bool supports(const Workload& work) const override {
@@ -25,7 +22,7 @@ class RondoContender final : public Contender {
   }
 
   std::byte* allocate(std::size_t bytes) override {
-    if (!shared_) return Contender::allocate(bytes);
+    if (!way_.shared) return Contender::allocate(bytes);
     buffers_.emplace_back(world_, bytes);
     return buffers_.back().data();
   }
@@ -56,18 +53,15 @@ class RondoContender final : public Contender {
 
  private:
   Communicator& world_;
-  bool shared_;
-  std::string algorithm_;
+  RondoWay way_;
   Options options_;
   std::vector<SharedBuffer<std::byte>> buffers_;
 };
 
 }  // namespace
 
-std::unique_ptr<Contender> make_rondo(std::string name, Communicator& world, bool shared,
-                                      std::string algorithm, std::size_t segment_bytes) {
-  return std::make_unique<RondoContender>(std::move(name), world, shared, std::move(algorithm),
-                                          segment_bytes);
+std::unique_ptr<Contender> make_rondo(std::string name, Communicator& world, RondoWay way) {
+  return std::make_unique<RondoContender>(std::move(name), world, std::move(way));
 }
 
 }  // namespace rondo::bench

@@ -73,8 +73,9 @@ class Tuner::Candidate final : public bench::Contender {
                               way.segment_bytes)),
         way_(way),
         memory_(memory),
-        rondo_(bench::make_rondo("", world, false, std::string(way.algorithm->name),
-                                 way.segment_bytes)) {}
+        rondo_(bench::make_rondo(
+            "", world,
+            {.algorithm = std::string(way.algorithm->name), .segment_bytes = way.segment_bytes})) {}
 
   const Measured& way() const { return way_; }
   /// Whether it takes part in what is measured next.

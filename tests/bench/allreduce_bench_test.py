@@ -16,7 +16,7 @@ import unittest
 PROGRAM = FAULTY_MPI = ""
 LAUNCHER = []
 META = {"machine": str, "processors": int, "mpi": str, "mpi_threads": str, "instruction_set": str,
-        "ranks": int, "nodes": int, "rondo": str, "command": str}
+        "ranks": int, "nodes": int, "rondo": str, "command": str, "memory": str}
 ROW = {"impl": str, "collective": str, "dtype": str, "op": str, "ranks": int, "nodes": int,
        "bytes": int, "count": int, "in_place": bool, "algorithm": str, "time_us": dict,
        "algbw_gbs": float, "busbw_gbs": float, "wrong": int}
@@ -139,6 +139,8 @@ class BadUsage(AllreduceBench):
                 ("more than --max", "--min", "2K", "--max", "1K"),
                 ("must not be negative", "--min", "-8"),
                 ("--factor", "--factor", "1"),
+                ("no buffers on devices", "--device", "cuda", "--impl", "gloo"),
+                ("--device", "--device", "abacus"),
                 ("excludes", "--seconds", "1", "--iterations", "1"),
                 ("nothing to measure", "--impl", "mpi", "--dtype", "bf16", "--max", "8"),
                 ("not a regular file", "--json", "/tmp"),
@@ -151,6 +153,10 @@ class BadUsage(AllreduceBench):
         rows = self.measure("--collective", "allgather", "--impl", "rondo", "--dtype", "f32,f64", "--max", "32",
                             ranks=3)["rows"]
         self.assertEqual([row["bytes"] for row in rows], [24, 24])
+
+    @unittest.skipIf(pathlib.Path("/dev/nvidiactl").exists(), "there is a GPU here")
+    def test_devices_that_are_missing_are_named(self):
+        self.refuses("CUDA", "--device", "cuda", "--max", "8")
 
     def test_an_unwritable_file_stops_it_before_it_measures(self):
         result = self.run_bench("--csv", "/nowhere/rows.csv", ranks=1)

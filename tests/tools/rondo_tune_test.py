@@ -4,7 +4,6 @@
 usage: rondo_tune_test.py RONDO_TUNE RONDO_INFO LAUNCHER...
 where LAUNCHER starts a job when "-n N PROGRAM" is added to it."""
 
-import collections
 import json
 import os
 import pathlib
@@ -59,10 +58,10 @@ class RondoTune(unittest.TestCase):
             self.assertEqual(row["why"] == "fastest in the tuning file", measured, row)
 
     def test_sizes_that_leave_a_rank_nothing_are_left_out(self):
-        result = self.run_program(RONDO_TUNE, "--seconds", "0.5", "--max", "32", "--output", str(self.path), ranks=3)
+        result = self.run_program(RONDO_TUNE, "--seconds", "2", "--max", "32", "--collective", "reduce_scatter",
+                                  "--output", str(self.path), ranks=3)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        sizes = collections.Counter(entry["collective"] for entry in self.placements()[3]["measured"])
-        self.assertEqual(sizes, {"allreduce": 2, "reduce": 2, "broadcast": 2, "reduce_scatter": 1, "allgather": 1})
+        self.assertEqual([entry["collective"] for entry in self.placements()[3]["measured"]], ["reduce_scatter"])
 
     def test_other_placements_stay(self):
         self.tune(ranks=3)
