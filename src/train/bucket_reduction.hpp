@@ -57,7 +57,8 @@ class BucketReduction {
   virtual Exchange begin(std::size_t stage, double scale) = 0;
   /// After the last stage: writes the bucket.
   virtual void finish() {}
-  /// The step is taken, not skipped: what it left for the next one holds.
+  /// The step is taken, not skipped: what it left for the next one holds, but for what belongs to
+  /// sums that are not finite, which would stay so for ever.
   virtual void keep() {}
   /// Appends what the next step depends on, valid until then: this rank's own, and what all ranks
   /// have alike.

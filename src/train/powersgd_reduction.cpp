@@ -4,6 +4,7 @@
 
 #include "core/digest.hpp"
 #include "core/reduce.hpp"
+#include "train/all_finite.hpp"
 #include "train/blas.hpp"
 #include "train/bucket_reductions.hpp"
 #include "train/orthonormalise.hpp"
@@ -98,6 +99,7 @@ class PowerSgdReduction final : public BucketReduction {
 
   void keep() override {
     for (Matrix<T>& matrix : matrices_) {
+      if (!all_finite({matrix.gradient, matrix.n * matrix.m, data_type_of<T>})) continue;
       std::swap(matrix.residual, matrix.left_over);
       std::copy_n(at(second_, matrix.second), matrix.q.size(), matrix.q.data());
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/reduce.hpp"
+#include "train/all_finite.hpp"
 #include "train/bucket_reductions.hpp"
 #include "train/select_largest.hpp"
 
@@ -62,7 +63,9 @@ class TopkReduction final : public BucketReduction {
     }
   }
 
-  void keep() override { std::swap(residual_, left_over_); }
+  void keep() override {
+    if (all_finite(Buffer(bucket_))) std::swap(residual_, left_over_);
+  }
 
   void add_residuals(std::vector<ArrayView>& views) override {
     for (const BucketPart& part : parts_) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -243,6 +244,30 @@ TEST(Compression, ASkippedStepLeavesNoTrace) {
         EXPECT_TRUE(disturbed.stats().skip) << compression;
       }
     });
+}
+
+TEST(Compression, WhatIsNotFiniteIsNotLeftOver) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const char* compression : {"topk:0.1", "powersgd:2"})
+    for (const bool shard : {false, true})
+      run_communicators(2, [&](Communicator& communicator) {
+        ReducerOptions options = small_buckets(compression);
+        options.shard = shard;
+        GradientReducer undisturbed(communicator, options);
+        GradientReducer disturbed(communicator, options);
+        add_parameters(undisturbed);
+        add_parameters(disturbed);
+        for (int number = 0; number < 3; ++number) {
+          step(undisturbed, communicator.rank(), number);
+          step(disturbed, communicator.rank(), number);
+          EXPECT_EQ(gradients(disturbed), gradients(undisturbed)) << compression;
+          const float bad = number == 0 ? kNaN : kInfinity;
+          step(disturbed, communicator.rank(), number, communicator.rank() == 1 ? bad : 1.0F);
+          EXPECT_FALSE(disturbed.stats().skip);  // nobody looks
+          EXPECT_FALSE(std::isfinite(gradient_of<float>(disturbed, 0)[0])) << compression;
+        }
+      });
 }
 
 TEST(Compression, GoesOnFromSavedState) {
