@@ -78,6 +78,12 @@ class Training {
   void run() {
     rondo::train::MetricsFile metrics(world_, options_.metrics, position_.epoch);
     while (position_.epoch < options_.epochs && run_epoch()) {
+      if (position_.samples == 0)  // and so there may be no step before this one either
+        throw rondo::train::SharedError(
+            rondo::ErrorCode::usage,
+            fmt::format("all {} steps of epoch {} were skipped, since their gradients were not "
+                        "finite; choose a lower --lr",
+                        loader_.batches(), position_.epoch + 1));
       const double loss = position_.loss_sum / static_cast<double>(position_.samples);
       if (!std::isfinite(loss))
         throw rondo::train::SharedError(rondo::ErrorCode::usage,

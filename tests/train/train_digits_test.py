@@ -57,12 +57,15 @@ class TrainDigits(example_job.ExampleJob):
         self.assertLess(abs(parts[0] / whole[0] - 1), 1e-10)
 
     def test_gradients_that_are_not_finite_stop_all_ranks_or_are_skipped(self):
-        options = ("--epochs", 1, "--optimizer", "sgd", "--schedule", "constant", "--lr", 1e6)
-        job = self.run_job(2, *options, "--on-nonfinite", "stop")
+        options = ("--optimizer", "sgd", "--schedule", "constant", "--lr", 1e6, "--epochs")
+        job = self.run_job(2, *options, 1, "--on-nonfinite", "stop")
         self.assertNotEqual(job.returncode, 0)
         self.assertEqual(job.stdout.count("is not finite: it was not on rank"), 1, job.stdout)
-        job = self.run_job(2, *options, "--on-nonfinite", "skip")
+        job = self.run_job(2, *options, 1, "--on-nonfinite", "skip")
         self.assertIn("steps were skipped", job.stdout)
+        job = self.run_job(2, *options, 2, "--on-nonfinite", "skip")
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stdout, r"all \d+ steps of epoch 2 were skipped.*lower --lr")
 
     def test_files_of_images_are_trained_on_and_tested_with(self):
         images = self.write("images", idx((40, 5, 4), [i * i % 251 for i in range(800)]))
