@@ -3,6 +3,9 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -23,8 +26,11 @@ using Make = std::function<std::unique_ptr<Optimizer<float>>(std::vector<Paramet
 /// Parameters that end within blocks, and one that several buckets' limits cannot hold.
 std::vector<Parameter<float>> make_parameters() {
   std::vector<Parameter<float>> parameters;
-  for (const std::size_t count : {3'000, 1, 20'000, 1'024, 77, 5'000}) {
-    parameters.emplace_back("p" + std::to_string(count), std::vector{count});
+  for (const std::vector<std::size_t>& shape : std::vector<std::vector<std::size_t>>{
+           {50, 60}, {1}, {100, 200}, {1'024}, {7, 11}, {5'000}}) {
+    const std::size_t count =
+        std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+    parameters.emplace_back("p" + std::to_string(count), shape);
     for (std::size_t e = 0; e < count; ++e)
       parameters.back().value()[e] = static_cast<float>(std::sin(double(e + count)));
   }
@@ -38,7 +44,8 @@ struct Outcome {
 };
 
 /// Three steps on gradients that depend on step, rank and element.
-Outcome train(Communicator& communicator, const Make& make, bool shard, bool deterministic) {
+Outcome train(Communicator& communicator, const Make& make, bool shard, bool deterministic,
+              std::string_view compression = "none") {
   std::vector<Parameter<float>> parameters = make_parameters();
   std::vector<Parameter<float>*> pointers;
   std::vector<Buffer> values;
@@ -48,6 +55,7 @@ Outcome train(Communicator& communicator, const Make& make, bool shard, bool det
   }
   GradientReducer reducer(communicator, {.bucket_bytes = 30'000,
                                          .first_bucket_bytes = 4'000,
+                                         .compression = parse_compression(compression),
                                          .clip_norm = 1.0,
                                          .shard = shard,
                                          .collective = {.deterministic = deterministic}});
@@ -109,6 +117,23 @@ TEST(ShardedTraining, IsAsCloseAsTheOrderOfAdditionsAllowsElsewhere) {
       for (std::size_t e = 0; e < whole.values.size(); ++e)
         ASSERT_NEAR(sharded.values[e], whole.values[e], 1e-6);
     });
+}
+
+TEST(ShardedTraining, HasWhatCompressionLeavesOfWholeGradients) {
+  for (const char* compression : {"bf16", "f16", "topk:0.1", "powersgd:2"})
+    for (const int ranks : {2, 3})
+      run_communicators(ranks, [&](Communicator& communicator) {
+        const Make& make = kOptimizers[0];
+        const Outcome whole = train(communicator, make, false, true, compression);
+        const Outcome sharded = train(communicator, make, true, true, compression);
+        EXPECT_EQ(sharded.values, whole.values) << compression << ", " << ranks << " ranks";
+        EXPECT_EQ(sharded.norms, whole.norms) << compression;
+        EXPECT_NE(whole.values, train(communicator, make, false, true).values) << compression;
+        const Outcome fast = train(communicator, make, true, false, compression);
+        const Outcome fast_whole = train(communicator, make, false, false, compression);
+        for (std::size_t e = 0; e < fast.values.size(); ++e)
+          ASSERT_NEAR(fast.values[e], fast_whole.values[e], 1e-6) << compression;
+      });
 }
 
 TEST(ShardedTraining, DividesTheStateByTheRanks) {
