@@ -30,10 +30,11 @@ struct Call;
 /// the count is 0.
 ///
 /// Buffers lie in host memory, CUDA's pinned and managed memory included. All but all_to_all_v,
-/// send and receive also take memory of a CUDA device, all of a call on the same one, on every
-/// rank; what was enqueued in the device's default stream comes before them. With Options::stream
-/// they are ordered with that stream's work instead, and return at once; where streams wait for
-/// each other's calls, all ranks enqueue them in the same order, those of other communicators too.
+/// isend and ireceive also take memory of a CUDA device, all of a call on the same one, on every
+/// rank concerned; what was enqueued in the device's default stream comes before them. With
+/// Options::stream collectives are ordered with that stream's work instead, and return at once;
+/// where streams wait for each other's calls, all ranks enqueue them in the same order, those of
+/// other communicators too.
 ///
 /// Blocking calls return when this rank's buffers may be reused. All ranks hold identical bits
 /// afterwards. Two threads on one communicator at once are refused with Error(usage); different

@@ -56,12 +56,14 @@ void check_together(std::span<const Buffer> tensors, Rank rank, device::Runtime&
                       describe(devices.locate(tensors[i].data), devices)));
 }
 
+std::optional<int> device_of(ConstBuffer data, device::Runtime& devices) {
+  const Location where = location(devices, data.data, data.count);
+  return where.kind == MemoryKind::device ? std::optional(where.device) : std::nullopt;
+}
+
 std::optional<int> device_of(std::span<const Buffer> tensors, device::Runtime& devices) {
   for (const Buffer& tensor : tensors)
-    if (tensor.count > 0) {
-      const Location where = devices.locate(tensor.data);
-      return where.kind == MemoryKind::device ? std::optional(where.device) : std::nullopt;
-    }
+    if (tensor.count > 0) return device_of(ConstBuffer(tensor), devices);
   return std::nullopt;
 }
 

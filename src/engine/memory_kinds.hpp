@@ -16,7 +16,9 @@ std::optional<int> device_of(const Call& call, Rank rank, device::Runtime& devic
 /// Throws Error(usage), naming rank and tensor, unless all lie in the memory of one device, or all
 /// where the host reaches them.
 void check_together(std::span<const Buffer> tensors, Rank rank, device::Runtime& devices);
-/// The device in whose memory they lie; none if that is the host's. They have been checked.
+/// The device in whose memory `data` lies, or tensors that have been checked; none if that is where
+/// the host reaches them.
+std::optional<int> device_of(ConstBuffer data, device::Runtime& devices);
 std::optional<int> device_of(std::span<const Buffer> tensors, device::Runtime& devices);
 
 /// Throws Error(usage), naming rank and argument, for a call that can't be ordered with a stream:

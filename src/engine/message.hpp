@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+
 #include <rondo/buffer.hpp>
 #include <rondo/types.hpp>
 
@@ -15,8 +18,14 @@ class Message {
  public:
   explicit Message(transport::Transport& transport) : transport_(transport) {}
 
-  void start_send(ConstBuffer data, Rank to);
-  void start_receive(Buffer data, Rank from);
+  /// Which part of a message between the memories of devices this one is.
+  struct Part {
+    std::size_t count;  // elements of the whole message
+    std::size_t index;
+  };
+
+  void start_send(ConstBuffer data, Rank to, std::optional<Part> part = {});
+  void start_receive(Buffer data, Rank from, std::optional<Part> part = {});
 
   /// True when done. Throws Error(mismatch) when the header isn't what this receiver expects.
   bool step();
@@ -28,7 +37,7 @@ class Message {
   const collectives::Signature& signature() const { return signature_; }
 
  private:
-  void expect(const ConstBuffer& data);
+  void expect(const ConstBuffer& data, const std::optional<Part>& part);
   void poll(transport::Transfer& part);
   void receive_data();
 

@@ -52,6 +52,7 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
       launches_(std::make_unique<Launches>(*transport_, programs_)),
       staged_(std::make_unique<StagedOperation>(*operation_, CallKind::blocking, programs_,
                                                 *transport_)),
+      staged_message_(std::make_unique<StagedMessage>(*message_, *transport_)),
       uneven_(std::make_unique<UnevenAllToAll>(*operation_, programs_, *transport_)),
       in_group_(std::make_unique<GroupOperation>(*operation_, programs_, transport_->size())) {
   defaults_.algorithm = default_algorithm_;
@@ -73,6 +74,7 @@ Session::~Session() {
   transport::keep_for_ever(std::move(node_));
   transport::keep_for_ever(std::move(packed_));
   transport::keep_for_ever(std::move(staged_));
+  transport::keep_for_ever(std::move(staged_message_));
   transport::keep_for_ever(std::move(uneven_));
   transport::keep_for_ever(std::move(in_group_));
   transport::keep_for_ever(std::move(stagings_));
@@ -163,9 +165,10 @@ void Session::send(ConstBuffer data, Rank to, const Options& options) {
   guarded([&] {
     check_peer(to, "send");
     if (options.stream) refuse_stream("send");
-    refuse_devices("send", "data", data);
+    const auto timeout = terms_of(options).timeout;
+    if (start_staged_message(data, {}, to)) return finish<Series>(*staged_message_, timeout);
     message_->start_send(data, to);
-    finish(*message_, terms_of(options).timeout);
+    finish(*message_, timeout);
   });
 }
 
@@ -173,10 +176,11 @@ void Session::receive(Buffer data, Rank from, const Options& options) {
   guarded([&] {
     check_peer(from, "receive");
     if (options.stream) refuse_stream("receive");
-    refuse_devices("receive", "data", data);
     finish_receives(from);
+    const auto timeout = terms_of(options).timeout;
+    if (start_staged_message({}, data, from)) return finish<Series>(*staged_message_, timeout);
     message_->start_receive(data, from);
-    finish(*message_, terms_of(options).timeout);
+    finish(*message_, timeout);
   });
 }
 
@@ -240,6 +244,7 @@ void Session::look_at(Deadline& deadline, const collectives::Signature& signatur
 void Session::poison(const Error& error, std::uint64_t sequence) {
   operation_->cancel();
   staged_->cancel();
+  staged_message_->cancel();
   uneven_->cancel();
   in_group_->cancel();
   message_->cancel();

@@ -32,6 +32,7 @@
 #include "engine/progress_thread.hpp"
 #include "engine/series.hpp"
 #include "engine/session_lock.hpp"
+#include "engine/staged_message.hpp"
 #include "engine/staged_operation.hpp"
 #include "engine/uneven_all_to_all.hpp"
 #include "transport/transport.hpp"
@@ -138,6 +139,8 @@ class Session {
                        int device);
   void join_group(device::GroupMaker& maker, int device, std::chrono::milliseconds timeout);
   void run_in_group(const Call& call, const Options& options, device::Runtime& devices);
+  /// Of a blocking send or receive; false where its memory isn't a device's.
+  bool start_staged_message(ConstBuffer outgoing, Buffer incoming, Rank peer);
   /// Bytes of a part in pinned memory.
   std::size_t part_bytes() const;
   /// Of a call that doesn't wait, where its memory is a device's: marks what comes before it, and
@@ -220,10 +223,12 @@ class Session {
   // Shared with the requests, which may outlive this.
   std::shared_ptr<LaunchPool> launch_pool_ = std::make_shared<LaunchPool>();
   std::vector<std::byte> packed_;
-  std::unique_ptr<StagedOperation> staged_;   // of operation_
-  std::unique_ptr<UnevenAllToAll> uneven_;    // likewise
-  std::unique_ptr<GroupOperation> in_group_;  // likewise
-  bool met_on_devices_ = false;               // or tried to
+  std::unique_ptr<StagedOperation> staged_;        // of operation_
+  std::unique_ptr<device::Event> after_message_;   // which comes before the next
+  std::unique_ptr<StagedMessage> staged_message_;  // of message_
+  std::unique_ptr<UnevenAllToAll> uneven_;         // of operation_
+  std::unique_ptr<GroupOperation> in_group_;       // likewise
+  bool met_on_devices_ = false;                    // or tried to
   std::unique_ptr<device::Stagings> stagings_ = std::make_unique<device::Stagings>();
   std::uint64_t sequence_ = 0;
   std::optional<std::uint64_t> fault_;  // the pending operation that an error under way is of

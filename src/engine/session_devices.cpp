@@ -64,6 +64,22 @@ void Session::run_staged(const Call& call, const Options& options, device::Runti
   run_series(call, *staged_, staged_->parts(), terms);
 }
 
+bool Session::start_staged_message(ConstBuffer outgoing, Buffer incoming, Rank peer) {
+  device::Runtime* const devices = device::in_use();
+  if (devices == nullptr) return false;
+  const ConstBuffer data = outgoing.count > 0 ? outgoing : incoming;
+  const std::optional<int> device = device_of(data, *devices);
+  if (!device) return false;
+  after_message_ = devices->make_event(*device);
+  devices->wrap_stream(*device, nullptr)->record(*after_message_);
+  device::Staging& staging = stagings_->on(*devices, *device, part_bytes());
+  if (outgoing.count > 0)
+    staged_message_->start_send(outgoing, peer, *after_message_, staging);
+  else
+    staged_message_->start_receive(incoming, peer, *after_message_, staging);
+  return true;
+}
+
 std::optional<Launch::OnDevice> Session::begin_on_device(const Call& call, const Options& options,
                                                          std::uint64_t& operations) {
   device::Runtime* const devices = device::in_use();

@@ -3,65 +3,44 @@
 #include <cstdint>
 #include <span>
 
-#include "collectives/signature.hpp"
-#include "device/staging.hpp"
 #include "engine/operation.hpp"
-#include "engine/parted_call.hpp"
-#include "engine/series.hpp"
+#include "engine/staged_series.hpp"
 
 namespace rondo::engine {
 
-/// A collective on a device's memory under way: an operation for each of its parts, while those
-/// before and behind travel between device and host. Resumable; never blocks, but in cancel().
-class StagedOperation final : public Series {
+/// A collective on a device's memory under way: an operation for each of its parts.
+class StagedOperation final : public StagedSeries {
  public:
   /// All must live as long as this.
   StagedOperation(Operation& operation, CallKind kind, ProgramCache& programs,
                   const transport::Transport& transport)
-      : operation_(operation),
+      : StagedSeries(transport.rank(), transport.size()),
+        operation_(operation),
         kind_(kind),
-        programs_(programs),
-        call_(transport.rank(), transport.size()) {}
+        programs_(programs) {}
 
-  /// Begins when `after` is done. `tensors` are PartedCall's. The parts' operations have the
-  /// numbers from `sequence` on.
+  /// Begins when `after` is done. The parts' operations have the numbers from `sequence` on.
+  /// `tensors` are PartedCall's.
   void start(const Call& call, const Terms& terms, std::uint64_t sequence, device::Event& after,
              device::Staging& staging, std::span<const Buffer> tensors = {});
 
-  /// Throws Error(cuda) too.
-  bool step(std::uint64_t oldest_pending) override;
-  bool progressed() const override { return progressed_; }
-  bool waits_in_memory() const override {
-    return stage_ == Stage::working && operation_.waits_in_memory();
-  }
-  bool waits_for_device() const override { return stage_ == Stage::waiting; }
-  void cancel() override;
-
-  /// How many operations.
-  std::size_t parts() const { return call_.parts(); }
   std::uint64_t sequence() const override { return sequence_; }
-  const collectives::Signature& signature() const override {
-    return stage_ == Stage::working ? operation_.signature() : between_;
-  }
 
  private:
-  enum class Stage : std::uint8_t { waiting, coming_down, working, going_up, over };
-
-  bool advance(std::uint64_t oldest_pending);
-  bool begin_part(std::uint64_t oldest_pending);
-  bool end_part();
+  bool may_begin_part(std::uint64_t oldest_pending) const override;
+  void begin_part(std::size_t index, const Call& part) override;
+  bool step_part() override { return operation_.step(); }
+  bool part_progressed() const override { return operation_.progressed(); }
+  bool part_waits_in_memory() const override { return operation_.waits_in_memory(); }
+  const collectives::Signature& part_signature() const override { return operation_.signature(); }
+  void cancel_part() override { operation_.cancel(); }
+  void go_to_next_part() override { between().sequence = ++sequence_; }
 
   Operation& operation_;
   CallKind kind_;
   ProgramCache& programs_;
-  PartedCall call_;
   Terms terms_;
-  collectives::Signature between_;  // where no operation is under way
   std::uint64_t sequence_ = 0;
-  device::Event* after_ = nullptr;
-  device::Staging* staging_ = nullptr;
-  Stage stage_ = Stage::over;
-  bool progressed_ = false;
 };
 
 }  // namespace rondo::engine

@@ -131,6 +131,82 @@ TEST_F(DeviceMemory, AllreduceOfManyTensorsTakesThemTogether) {
       {}, settings);
 }
 
+TEST_F(DeviceMemory, SendsAndReceivesInParts) {
+  core::Settings settings;
+  settings.staging_bytes = 64;  // sixteen floats
+  transport::ThreadWorld world(2);
+  run_communicators(
+      world,
+      [&](Communicator& communicator) {
+        for (const std::size_t count :
+             {std::size_t{0}, std::size_t{1}, std::size_t{16}, std::size_t{83}}) {
+          std::vector<float> values(count);
+          std::iota(values.begin(), values.end(), 1.0F);
+          const Memory data = allocate(count);
+          if (communicator.rank() == 0) {
+            copy(data.data(), values.data(), data.bytes());
+            communicator.send(buffer(data), 1);
+            communicator.receive(buffer(data), 1);
+          } else {
+            communicator.receive(buffer(data), 0);
+            communicator.send(buffer(data), 0);
+          }
+          std::vector<float> result(count);
+          copy(result.data(), data.data(), data.bytes());
+          EXPECT_EQ(result, values);
+        }
+        Request request;  // what is pending comes before
+        float here = 0;
+        const Memory there = allocate(1);
+        if (communicator.rank() == 0) {
+          const float five = 5;
+          request = communicator.isend(ConstBuffer(&five, 1, DataType::float32), 1);
+          communicator.send(buffer(there), 1);
+          request.wait();
+        } else {
+          request = communicator.ireceive(Buffer(&here, 1, DataType::float32), 0);
+          communicator.receive(buffer(there), 0);
+          request.wait();
+          EXPECT_EQ(here, 5);
+        }
+      },
+      {}, settings);
+}
+
+TEST_F(DeviceMemory, BothEndsOfAMessageHaveAsMuchOfIt) {
+  for (const bool on_host : {true, false}) {
+    const auto all = errors(2, [&](Communicator& communicator) {
+      const Memory memory =
+          allocate(communicator.rank() == 0 ? 4
+                   : on_host                ? 4
+                                            : 5,
+                   on_host && communicator.rank() == 1 ? MemoryKind::pinned : MemoryKind::device);
+      if (communicator.rank() == 0) communicator.send(buffer(memory), 1);
+      if (communicator.rank() == 1) communicator.receive(buffer(memory), 0);
+      communicator.barrier();
+    });
+    for (const Thrown& error : all) {
+      EXPECT_EQ(error.code, ErrorCode::mismatch);
+      EXPECT_TRUE(error.mentions(on_host ? "both must have it in a device's memory, or neither"
+                                         : "receives 5 float32 from rank 0, which sends 4"))
+          << error;
+    }
+  }
+}
+
+TEST_F(DeviceMemory, ACopyThatFailsLateFailsBothEndsOfAMessage) {
+  const auto all = errors(2, [&](Communicator& communicator) {
+    const Memory memory = allocate(4);
+    communicator.barrier();
+    if (communicator.rank() == 0) devices_.fail_copy(0);
+    communicator.barrier();
+    if (communicator.rank() == 0) communicator.send(buffer(memory), 1);
+    if (communicator.rank() == 1) communicator.receive(buffer(memory), 0);
+    communicator.barrier();
+  });
+  for (const Thrown& error : all) EXPECT_TRUE(error.mentions("injected")) << error;
+}
+
 TEST_F(DeviceMemory, TensorsOfOneCallLieTogether) {
   const auto all = errors(2, [&](Communicator& communicator) {
     const Memory there = allocate(4);
@@ -175,8 +251,8 @@ TEST_F(DeviceMemory, AMixOfKindsIsRefusedOnAllRanks) {
 TEST_F(DeviceMemory, CallsThatDoNotTakeItRefuseIt) {
   using Call = std::function<void(Communicator&, Buffer)>;
   const std::vector<std::pair<std::string, Call>> calls{
-      {"send: the data", [](Communicator& c, Buffer b) { c.send(b, 1 - c.rank()); }},
-      {"receive: the data", [](Communicator& c, Buffer b) { c.receive(b, 1 - c.rank()); }},
+      {"isend: the data", [](Communicator& c, Buffer b) { c.isend(b, 1 - c.rank()).wait(); }},
+      {"ireceive: the data", [](Communicator& c, Buffer b) { c.ireceive(b, 1 - c.rank()).wait(); }},
   };
   for (const auto& [words, call] : calls)
     for (const Thrown& error : errors(2, [&, &make = call](Communicator& communicator) {
