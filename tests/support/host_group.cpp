@@ -16,7 +16,7 @@ using Kind = GroupCall::Kind;
 struct HostGroups::Meeting {
   struct Member {
     GroupCall call;
-    device::Event* after = nullptr;  // of the call it waits in
+    bool ready = false;  // what comes before its call is over
   };
   std::vector<Member> members;
   int joined = 0;
@@ -38,7 +38,8 @@ class HostGroup : public device::Group {
 
   void start(const GroupCall& call, device::Event& after) override {
     const std::lock_guard lock(groups_.mutex_);
-    meeting_->members[static_cast<std::size_t>(rank_)] = {call, &after};
+    member() = {call};
+    after_ = &after;
     wanted_ = meeting_->done + 1;
   }
 
@@ -46,7 +47,10 @@ class HostGroup : public device::Group {
     if (Rank failing = rank_; groups_.failing_.compare_exchange_strong(failing, -1))
       throw Error(ErrorCode::nccl, "a call of the host's group failed: injected");
     const std::lock_guard lock(groups_.mutex_);
-    if (meeting_->done < wanted_ && all_are_ready()) do_it();
+    if (meeting_->done >= wanted_) return groups_.stalled_ != rank_;
+    // Each looks at its own event alone: who fails takes it away.
+    member().ready = member().ready || after_->done();
+    if (all_are_ready()) do_it();
     return meeting_->done >= wanted_ && groups_.stalled_ != rank_;
   }
 
@@ -54,9 +58,11 @@ class HostGroup : public device::Group {
 
  private:
   bool all_are_ready() {
-    return std::all_of(meeting_->members.begin(), meeting_->members.end(), [](const auto& member) {
-      return member.after != nullptr && member.after->done();
-    });
+    return std::all_of(meeting_->members.begin(), meeting_->members.end(),
+                       [](const auto& member) { return member.ready; });
+  }
+  HostGroups::Meeting::Member& member() {
+    return meeting_->members[static_cast<std::size_t>(rank_)];
   }
   std::byte* open(const void* data, std::size_t bytes) {
     return groups_.device_.reach(data, bytes);
@@ -68,6 +74,7 @@ class HostGroup : public device::Group {
   HostGroups& groups_;
   std::shared_ptr<HostGroups::Meeting> meeting_;
   Rank rank_;
+  device::Event* after_ = nullptr;
   std::uint64_t wanted_ = 0;
 };
 
@@ -80,7 +87,7 @@ void HostGroup::do_it() {
     const auto& result = results[rank];
     if (!result.empty())
       std::memcpy(open(members[rank].call.output, result.size()), result.data(), result.size());
-    members[rank].after = nullptr;
+    members[rank].ready = false;
   }
   ++meeting_->done;
   ++groups_.calls_;
