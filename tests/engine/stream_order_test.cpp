@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -289,10 +290,41 @@ TEST_P(HostStreamOrder, NeedsTheProgressThread) {
     }
 }
 
-TEST_P(HostStreamOrder, AStreamThatIsBeingCapturedIsRefused) {
+/// What is enqueued is recorded into a graph while this lives, which is thrown away.
+class Capture {
+ public:
+  explicit Capture(device::Stream& stream) : stream_(stream) {
+    if (set(true)) return;
+    constexpr int kRelaxed = 2;  // other threads may do what they like
+    EXPECT_EQ(function<int(void*, int)>("cuStreamBeginCapture_v2")(stream.handle(), kRelaxed), 0);
+  }
+  ~Capture() {
+    void* graph = nullptr;
+    if (set(false)) return;
+    EXPECT_EQ(function<int(void*, void**)>("cuStreamEndCapture")(stream_.handle(), &graph), 0);
+    EXPECT_EQ(function<int(void*)>("cuGraphDestroy")(graph), 0);
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+ private:
+  bool set(bool captured) {
+    auto* const of_host = dynamic_cast<testing::HostStream*>(&stream_);
+    if (of_host != nullptr) of_host->capture(captured);
+    return of_host != nullptr;
+  }
+  template <class Function>
+  static Function* function(const char* name) {
+    return reinterpret_cast<Function*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), name));
+  }
+
+  device::Stream& stream_;
+};
+
+TEST_P(StreamOrder, AStreamThatIsBeingCapturedIsRefused) {
   for (const Thrown& error : errors([&](Communicator& communicator) {
          const Data data(*devices_, 1, 1);
-         static_cast<testing::HostStream&>(*data.stream).capture(true);
+         const Capture capture(*data.stream);
          communicator.allreduce(buffer(data.data), buffer(data.data), ReduceOp::sum,
                                 in(*data.stream));
        })) {
