@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -13,9 +14,13 @@
 #include <rondo/train/conv2d.hpp>
 #include <rondo/train/embedding.hpp>
 #include <rondo/train/linear.hpp>
+#include <rondo/train/loss.hpp>
 #include <rondo/train/lstm.hpp>
+#include <rondo/train/optimizer.hpp>
 #include <rondo/train/sequential.hpp>
+#include <rondo/train/tanh.hpp>
 
+#include "train/golden.hpp"
 #include "train/gradient_check.hpp"
 
 namespace rondo::train {
@@ -111,6 +116,65 @@ TEST(MixedPrecision, RoundsTheFactorsOfEachLayerWithProducts) {
     for (std::size_t i = 0; i < full.output.size(); ++i)
       EXPECT_NEAR(mixed.output[i], full.output[i], 0.03) << layer->name();
   }
+}
+
+/// Losses of a training of two linear layers, as golden/make_bfloat16_golden.py has it, and the
+/// parameters at its end.
+struct Trained {
+  std::vector<double> losses;
+  std::vector<std::vector<double>> parameters;
+};
+Trained train_golden(const nlohmann::json& golden, bool mixed) {
+  const std::vector<float> x = golden["x"];
+  const std::vector<float> target = golden["target"];
+  const std::size_t rows = golden["rows"];
+  const std::size_t hidden = golden["start"][1].size();
+  Sequential<float> model(Linear<float>("first", x.size() / rows, hidden), Tanh<float>(hidden),
+                          Linear<float>("second", hidden, target.size() / rows));
+  const auto parameters = model.parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    std::ranges::copy(std::vector<float>(golden["start"][i]), parameters[i]->value().data());
+  MasterWeights<float> weights(parameters);
+  const auto optimizer = sgd<float>(parameters, {.momentum = golden["momentum"]});
+  const auto scale = 0.5 / static_cast<double>(rows);  // of a squared error, to make it the loss
+  const auto steps = golden["bfloat16"]["losses"].size();
+  Trained trained;
+  std::vector<float> gradient(target.size());
+  for (std::size_t step = 0; step < steps; ++step) {
+    if (mixed) weights.round();
+    const auto outputs =
+        model.forward(x, rows, {.precision = mixed ? Precision::bfloat16 : Precision::full});
+    trained.losses.push_back(squared_error<float>(outputs, target, gradient) * scale);
+    for (float& element : gradient) element *= static_cast<float>(scale);
+    model.backward(gradient, kIgnore);
+    weights.restore();
+    optimizer->step(golden["rate"]);
+  }
+  for (const Parameter<float>* parameter : parameters)
+    trained.parameters.emplace_back(parameter->value().span().begin(),
+                                    parameter->value().span().end());
+  return trained;
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
+
+/// Where float32 sums of another order round to another bfloat16, results part by as much as that:
+/// far less than training without rounding is away.
+TEST(MixedPrecision, TrainsAsPyTorchDoesWithRoundedFactors) {
+  const nlohmann::json golden = testing::golden("bfloat16.json");
+  const Trained mixed = train_golden(golden, true);
+  const Trained full = train_golden(golden, false);
+  const nlohmann::json& expected = golden["bfloat16"];
+  ASSERT_EQ(mixed.losses.size(), expected["losses"].size());
+  EXPECT_LT(largest_difference(mixed.losses, expected["losses"]), 2e-4);
+  EXPECT_GT(largest_difference(full.losses, expected["losses"]), 2e-3);
+  EXPECT_LT(largest_difference(full.losses, golden["full"]["losses"]), 1e-5);
+  for (std::size_t i = 0; i < mixed.parameters.size(); ++i)
+    EXPECT_LT(largest_difference(mixed.parameters[i], expected["parameters"][i]), 1e-3) << i;
 }
 
 TEST(MixedPrecision, LeavesTheNumbersOfCharactersAlone) {
