@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/functions.hpp"
 #include "train/initialise.hpp"
 #include "train/project.hpp"
-#include "train/sigmoid.hpp"
 
 namespace rondo::train {
 
@@ -63,14 +63,14 @@ void Lstm<T>::advance(std::size_t position) {
     T* const o = g + hidden_;
     T* const c = cells_.data() + step * hidden_;
     T* const h = output_.data() + step * hidden_;
-    for (std::size_t k = 0; k < hidden_; ++k) {
-      i[k] = sigmoid(i[k] + bias[k]);
-      f[k] = sigmoid(f[k] + bias[hidden_ + k]);
-      g[k] = std::tanh(g[k] + bias[2 * hidden_ + k]);
-      o[k] = sigmoid(o[k] + bias[3 * hidden_ + k]);
+    for (std::size_t k = 0; k < 4 * hidden_; ++k) i[k] += bias[k];
+    core::sigmoid(i, i, 2 * hidden_);
+    core::tanh(g, g, hidden_);
+    core::sigmoid(o, o, hidden_);
+    for (std::size_t k = 0; k < hidden_; ++k)
       c[k] = i[k] * g[k] + (position > 0 ? f[k] * c[k - hidden_] : T{0});
-      h[k] = o[k] * std::tanh(c[k]);
-    }
+    core::tanh(c, h, hidden_);
+    for (std::size_t k = 0; k < hidden_; ++k) h[k] *= o[k];
   }
 }
 
@@ -107,9 +107,11 @@ void Lstm<T>::differentiate_position(std::size_t position, std::span<const T> ou
     const T* const c = cells_.data() + step * hidden_;
     T* const to = gate_gradients_.data() + step * 4 * hidden_;
     T* const from_behind = cell_gradient_.data() + row * hidden_;
+    T* const squashed_cells = to + 3 * hidden_;  // until o's gradient takes their place
+    core::tanh(c, squashed_cells, hidden_);
     for (std::size_t k = 0; k < hidden_; ++k) {
       const T dh = output_gradient[step * hidden_ + k] + state_gradient_[row * hidden_ + k];
-      const T squashed = std::tanh(c[k]);
+      const T squashed = squashed_cells[k];
       const T dc = from_behind[k] + dh * o[k] * (T{1} - squashed * squashed);
       const T before = position > 0 ? c[k - hidden_] : T{0};
       to[k] = dc * g[k] * i[k] * (T{1} - i[k]);

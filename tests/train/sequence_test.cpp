@@ -23,7 +23,7 @@ struct Shape {
 
 TEST(Lstm, HasTheGradientsOfFiniteDifferences) {
   for (const auto& [positions, features, hidden] :
-       {Shape{4, 3, 2}, Shape{1, 2, 3}, Shape{3, 1, 1}, Shape{2, 2, 1}}) {
+       {Shape{4, 3, 2}, Shape{1, 2, 3}, Shape{3, 1, 1}, Shape{2, 2, 19}}) {
     Lstm<double> layer("lstm", positions, features, hidden);
     layer.initialise(1);
     check_gradients(layer);
