@@ -20,6 +20,7 @@
 #include "arguments.hpp"
 #include "contender.hpp"
 #include "core/output_file.hpp"
+#include "cuda_devices.hpp"
 #include "device/runtime.hpp"
 #include "mpi_protocol.hpp"
 #include "report.hpp"
@@ -61,12 +62,7 @@ int rank_on_node() {
 int device_here() {
   static const int device = [] {
     const int rank = rank_on_node();
-    const int devices = device::cuda_runtime().device_count();
-    if (devices == 0)
-      throw Error(ErrorCode::cuda,
-                  "--device cuda: this machine has no CUDA device that the "
-                  "program may use; look at nvidia-smi and CUDA_VISIBLE_DEVICES");
-    return rank % devices;
+    return rank % cuda_devices();
   }();
   return device;
 }

@@ -1,5 +1,3 @@
-#include <mpi.h>
-
 #include <gtest/gtest.h>
 #include <rondo/rondo.hpp>
 

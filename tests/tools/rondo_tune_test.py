@@ -15,7 +15,7 @@ import unittest
 
 RONDO_TUNE = RONDO_INFO = ""
 LAUNCHER = []
-BRIEF = ("--seconds", "0.5", "--min", "8", "--max", "512", "--factor", "8", "--collective", "allreduce,broadcast")
+BRIEF = ("--seconds", "1", "--min", "8", "--max", "512", "--factor", "8", "--collective", "allreduce,broadcast")
 
 
 class RondoTune(unittest.TestCase):
@@ -41,7 +41,7 @@ class RondoTune(unittest.TestCase):
     def test_what_it_measured_is_used(self):
         began = time.monotonic()
         printed = self.tune(RONDO_DETERMINISTIC="on")
-        self.assertLess(time.monotonic() - began, 10, "half a second was granted")
+        self.assertLess(time.monotonic() - began, 10, "a second was granted")
         here = self.placements()[2]
         for collective in ("allreduce", "broadcast"):
             self.assertIn(collective, printed)
