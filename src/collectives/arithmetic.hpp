@@ -6,6 +6,7 @@
 #include <rondo/types.hpp>
 
 #include "collectives/plan.hpp"
+#include "core/reduce.hpp"
 
 namespace rondo::collectives {
 
@@ -34,6 +35,8 @@ class Arithmetic {
   /// out = all inputs, scaled, combined in their order, in one pass: partial or finished
   void reduce_all(std::span<const void* const> inputs, void* out, std::size_t count,
                   Value result = Value::finished) const;
+  /// What reduce_all() does for finished values, for those who do it elsewhere.
+  core::Fold fold() const { return {element_, op_, scale_, divisor_, false}; }
   /// out (an element) = partial / divisor, rounded once
   void finish(const void* partial, void* out, std::size_t count) const;
 

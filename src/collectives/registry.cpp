@@ -21,7 +21,8 @@ int block_per_core(const Group& group) { return Cores(group.size).count(); }
 
 /// Those that work within nodes combine in the canonical order.
 constexpr Algorithm without_plan(std::string_view name, Collective collective, Path path) {
-  const bool deterministic = path == Path::node || path == Path::hierarchical;
+  const bool deterministic =
+      path == Path::node || path == Path::hierarchical || path == Path::peers;
   return {name, collective, nullptr, nullptr, deterministic, path};
 }
 
@@ -75,6 +76,8 @@ constexpr std::array kAlgorithmsWithoutPlan{
     without_plan("vendor", reduce, Path::vendor),
     without_plan("vendor", broadcast, Path::vendor),
     without_plan("vendor", allgather, Path::vendor),
+    without_plan("device_one_shot", allreduce, Path::peers),
+    without_plan("device_two_shot", allreduce, Path::peers),
     without_plan("nccl", allreduce, Path::group),
     without_plan("nccl", reduce, Path::group),
     without_plan("nccl", broadcast, Path::group),
@@ -96,8 +99,8 @@ constexpr auto kAllAlgorithms = [] {
 }  // namespace
 
 std::string_view name_of(Path path) {
-  constexpr std::array<std::string_view, 6> kNames{"network",      "piggyback", "node",
-                                                   "hierarchical", "vendor",    "group"};
+  constexpr std::array<std::string_view, 7> kNames{"network", "piggyback", "node", "hierarchical",
+                                                   "vendor",  "group",     "peers"};
   return kNames[static_cast<std::size_t>(path)];
 }
 

@@ -27,6 +27,7 @@ enum class Path : std::uint8_t {
   node,          // through memory that all ranks share (NodeExchange)
   hierarchical,  // within nodes through memory, and between them by plans (Hierarchical)
   vendor,        // by a collective of the transport's own (transport::Vendor)
+  peers,         // by devices that reach the memory of all ranks (PeerOperation)
   group,         // by a collective of the devices' own (device::Group)
 };
 

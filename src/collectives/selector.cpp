@@ -12,6 +12,7 @@
 
 #include "collectives/agreement.hpp"
 #include "device/group.hpp"
+#include "device/runtime.hpp"
 
 namespace rondo::collectives {
 
@@ -23,6 +24,7 @@ constexpr std::size_t kSmall = 16 * kKiB;    // latency counts: fewest steps
 constexpr std::size_t kMedium = 512 * kKiB;  // both count
 constexpr std::size_t kMiB = 1024 * kKiB;
 constexpr std::size_t kHierarchical = 64 * kKiB;
+constexpr std::size_t kDeviceSmall = 256 * kKiB;  // not measured
 constexpr std::size_t kSegment =
     60 * kKiB;  // whole and with its header below 64 KiB: MPIs send it at once over TCP
 constexpr std::size_t kLongSegment = 2 * kMiB;  // pipelining would disturb these exchanges
@@ -48,6 +50,12 @@ const Algorithm* algorithm_of(Collective collective) {
     return by_collective;
   }();
   return table[static_cast<std::size_t>(collective)];
+}
+
+/// The one by devices that reach all ranks' memory; null if the collective has none.
+const Algorithm* in_shots(const Request& request) {
+  const bool small = request.bytes <= kDeviceSmall;
+  return find(request.collective, small ? "device_one_shot" : "device_two_shot");
 }
 
 bool must_be_canonical(const Request& request) {
@@ -87,6 +95,8 @@ bool is_equipped(const Algorithm& algorithm, const Request& request) {
       return request.vendor && vendor_keeps_contracts(request) && fits_vendor(request);
     case Path::group:
       return request.group && group_keeps_contracts(request) && !request.uneven;
+    case Path::peers:
+      return request.peers && request.ranks <= device::Stream::kMostSources;
   }
   return true;
 }
@@ -124,6 +134,11 @@ std::string obstacle(const Algorithm& algorithm, const Request& request) {
           "does not keep the contracts for {}{} of {}: it serves integers, and sum, prod and avg "
           "(of 2, 4, 8, … ranks) of floats, those of 16 bits on a narrow wire",
           name_of(request.op), request.scaled ? ", scaled," : "", name_of(request.type));
+    case Path::peers:
+      return fmt::format(
+          "needs a blocking call on device memory that up to {} ranks of one node can share, as "
+          "memory from a pool can't be",
+          device::Stream::kMostSources);
   }
   return "";
 }
@@ -264,6 +279,12 @@ Choice select(const Request& request) {
       request.group && own != nullptr && can_serve(*own, request)) {
     choice.algorithm = own;
     choice.reason = "each rank has a device of its own";
+    return choice;
+  }
+  if (const Algorithm* shots = request.peers ? in_shots(request) : nullptr;
+      shots != nullptr && can_serve(*shots, request)) {
+    choice.algorithm = shots;
+    choice.reason = "all ranks reach each other's device memory";
     return choice;
   }
   if (const Measured* measured = fastest_measured(request)) {

@@ -23,6 +23,7 @@ struct Request {
   bool vendor = false;          // the transport has collectives of its own (Path::vendor)
   bool vendor_allowed = false;  // RONDO_VENDOR: they may be chosen without being asked for
   bool group = false;           // the devices have collectives of their own (Path::group)
+  bool peers = false;           // devices may reach the memory of all ranks (Path::peers)
   bool deterministic = false;
   DataType type = DataType::float32;
   ReduceOp op = ReduceOp::sum;

@@ -172,7 +172,8 @@ bool are_alike(const Call& a, const Call& b) {
   return a.collective == b.collective && a.input.count == b.input.count &&
          a.output.count == b.output.count && a.input.type == b.input.type &&
          a.output.type == b.output.type && a.op == b.op && a.root == b.root &&
-         a.details == b.details && a.on_device == b.on_device && a.by_group == b.by_group &&
+         a.details == b.details && a.on_device == b.on_device && a.step_of == nullptr &&
+         b.step_of == nullptr && a.by_group == b.by_group && a.by_peers == b.by_peers &&
          a.input_counts.empty() && a.output_counts.empty() && b.input_counts.empty() &&
          b.output_counts.empty();
 }

@@ -29,8 +29,13 @@ struct Call {
   std::uint64_t details = 0;
   /// The caller's memory is a device's; these buffers hold a part of it.
   bool on_device = false;
+  /// This is a step of that call, which `served_by` serves: its signature is that of the whole.
+  const Call* step_of = nullptr;
+  std::string_view served_by{};
   /// The devices' own collectives may move the data: the operation only agrees on the call.
   bool by_group = false;
+  /// Devices that reach the memory of all ranks may serve it.
+  bool by_peers = false;
 };
 
 /// The options of one call, all defaults filled in.

@@ -67,14 +67,14 @@ void Operation::start(const Call& call, const Terms& terms, std::uint64_t sequen
     start_data(call, programs);
 }
 
-bool Operation::chooses_group(const Call& call, const Terms& terms) {
+const Choice& Operation::choose(const Call& call, const Terms& terms) {
   preparation_.prepare(call, terms, 0);
-  return choice().algorithm->path == collectives::Path::group;
+  return choice();
 }
 
 bool Operation::moves_data(const Call& call) const {
   return collectives::moves_data(call.collective) && !call.by_group &&
-         (signature().count > 0 || !call.output_counts.empty());
+         (preparation_.count() > 0 || !call.output_counts.empty());
 }
 
 collectives::Piggyback Operation::piggyback(const Call& call) const {
@@ -119,7 +119,7 @@ void Operation::start_on_node(const Call& call) {
                     .root = call.root,
                     .element_bytes = arithmetic().bytes_of(collectives::Value::finished),
                     .blocks = &output_layout_,
-                    .count = static_cast<std::size_t>(signature().count)};
+                    .count = preparation_.count()};
   const bool in_blocks =
       call.collective == Collective::reduce_scatter || call.collective == Collective::allgather;
   if (in_blocks) set_layouts(call, transport_.size());
@@ -196,7 +196,7 @@ void Operation::log_without_plan() {
 }
 
 void Operation::log_once(bool is_new) const {
-  if (is_new)
+  if (is_new && !preparation_.is_step())
     core::log(core::LogLevel::info, fmt::format("{}: {} ({})", collectives::describe(signature()),
                                                 choice().algorithm->name, choice().reason));
 }

@@ -41,8 +41,8 @@ class Operation {
   /// The settings change, to which the terms of earlier calls refer.
   void forget_last_call() { preparation_.forget_last_call(); }
 
-  /// Whether a call that may go by the devices' own collectives does. Throws as start() does.
-  bool chooses_group(const Call& call, const Terms& terms);
+  /// What would serve a call that moves data. Throws as start() does.
+  const collectives::Choice& choose(const Call& call, const Terms& terms);
 
   /// True when done. Throws Error(mismatch) when ranks disagree, and what the transport throws.
   bool step();

@@ -48,6 +48,8 @@ void Preparation::prepare_anew(const Call& call, const Terms& terms) {
   prepared_call_.reset();
   check_terms(call, terms, transport_.rank(), transport_.size());
   choice_ = moves_data(call.collective) ? choose(call, terms) : Choice{};
+  count_ = is_uneven_all_to_all(call) ? 0 : element_count(call, transport_.size());
+  is_step_ = call.step_of != nullptr;
   const DataType type = type_of(call, transport_.rank());
   arithmetic_ = collectives::reduces(call.collective)
                     ? Arithmetic(type, call.op, transport_.size(), terms.scale, terms.narrow)
@@ -70,6 +72,7 @@ Choice Preparation::choose(const Call& call, const Terms& terms) const {
   // Within a node partial values are never narrow.
   request.hierarchical = request.hierarchical && !terms.narrow;
   request.group = call.by_group;
+  request.peers = call.by_peers && request.nodes == 1 && request.ranks > 1;
   request.narrow = terms.narrow;
   request.deterministic = terms.deterministic;
   request.type = type;
@@ -82,22 +85,24 @@ Choice Preparation::choose(const Call& call, const Terms& terms) const {
   return collectives::select(request);
 }
 
-void Preparation::sign(const Call& call, const Terms& terms) {
+void Preparation::sign(const Call& step, const Terms& terms) {
+  const Call& call = is_step_ ? *step.step_of : step;
   signature_ = {};
   signature_.collective = call.collective;
   signature_.details = call.details;
   signature_.on_device = call.on_device ? 1 : 0;
   signature_.asynchronous = kind_ == CallKind::asynchronous ? 1 : 0;
-  if (moves_data(call.collective)) sign_data(call, terms);
+  if (moves_data(call.collective))
+    sign_data(call, terms, is_step_ ? step.served_by : choice_.algorithm->name);
   terms_digest_ = digest_of_terms(signature_);
 }
 
-void Preparation::sign_data(const Call& call, const Terms& terms) {
+void Preparation::sign_data(const Call& call, const Terms& terms, std::string_view algorithm) {
   signature_.count = is_uneven_all_to_all(call) ? 0 : element_count(call, transport_.size());
   signature_.type = type_of(call, transport_.rank());
   signature_.root = call.root;
   signature_.segment_bytes = choice_.segment_bytes;
-  collectives::set_algorithm(signature_, choice_.algorithm->name);
+  collectives::set_algorithm(signature_, algorithm);
   if (!is_uneven_all_to_all(call)) {
     const auto counts = call.input_counts.empty() ? call.output_counts : call.input_counts;
     core::Digest details;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "collectives/arithmetic.hpp"
 #include "collectives/selector.hpp"
@@ -33,6 +34,10 @@ class Preparation {
   void prepare(const Call& call, const Terms& terms, std::uint64_t sequence);
 
   // Of the latest call:
+  /// Elements that move; 0 where each rank knows its own alone.
+  std::size_t count() const { return count_; }
+  /// Whether it is a step of another one.
+  bool is_step() const { return is_step_; }
   const collectives::Choice& choice() const { return choice_; }
   const collectives::Arithmetic& arithmetic() const { return arithmetic_; }
   const collectives::Signature& signature() const { return signature_; }
@@ -43,8 +48,8 @@ class Preparation {
   bool is_prepared(const Call& call, const Terms& terms) const;
   void prepare_anew(const Call& call, const Terms& terms);
   collectives::Choice choose(const Call& call, const Terms& terms) const;
-  void sign(const Call& call, const Terms& terms);
-  void sign_data(const Call& call, const Terms& terms);
+  void sign(const Call& step, const Terms& terms);
+  void sign_data(const Call& call, const Terms& terms, std::string_view algorithm);
 
   const transport::Transport& transport_;
   CallKind kind_;
@@ -55,6 +60,8 @@ class Preparation {
   collectives::Arithmetic arithmetic_;
   collectives::Signature signature_;
   std::uint64_t terms_digest_ = 0;
+  std::size_t count_ = 0;
+  bool is_step_ = false;
 };
 
 }  // namespace rondo::engine

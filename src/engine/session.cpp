@@ -54,7 +54,8 @@ Session::Session(Agreed, std::unique_ptr<transport::Transport> transport, const 
                                                 *transport_)),
       staged_message_(std::make_unique<StagedMessage>(*message_, *transport_)),
       uneven_(std::make_unique<UnevenAllToAll>(*operation_, programs_, *transport_)),
-      in_group_(std::make_unique<GroupOperation>(*operation_, programs_, transport_->size())) {
+      in_group_(std::make_unique<GroupOperation>(*operation_, programs_, transport_->size())),
+      among_peers_(std::make_unique<PeerOperation>(*operation_, programs_, *transport_)) {
   defaults_.algorithm = default_algorithm_;
   const transport::Topology& topology = transport_->topology();
   const auto ranks_here = topology.ranks_of(topology.node_of(transport_->rank())).size();
@@ -77,6 +78,7 @@ Session::~Session() {
   transport::keep_for_ever(std::move(staged_message_));
   transport::keep_for_ever(std::move(uneven_));
   transport::keep_for_ever(std::move(in_group_));
+  transport::keep_for_ever(std::move(among_peers_));
   transport::keep_for_ever(std::move(stagings_));
 }
 
@@ -247,6 +249,7 @@ void Session::poison(const Error& error, std::uint64_t sequence) {
   staged_message_->cancel();
   uneven_->cancel();
   in_group_->cancel();
+  among_peers_->cancel();
   message_->cancel();
   launches_->cancel_from(sequence);
   health_.poison(error, sequence);

@@ -27,6 +27,7 @@
 #include "engine/launches.hpp"
 #include "engine/message.hpp"
 #include "engine/operation.hpp"
+#include "engine/peer_operation.hpp"
 #include "engine/polled_sessions.hpp"
 #include "engine/program_cache.hpp"
 #include "engine/progress_thread.hpp"
@@ -129,6 +130,9 @@ class Session {
   void run_held(const Call& call, const Options& options, Pending pending = Pending::moves);
   /// The same where buffers may lie in the memory of devices.
   void run_anywhere(const Call& call, const Options& options, device::Runtime& devices);
+  /// Whether devices that reach the memory of all ranks have served it.
+  bool run_among_peers(const Call& call, const Options& options, device::Runtime& devices,
+                       int device);
   void run_staged(const Call& call, const Options& options, device::Runtime& devices, int device,
                   std::span<const Buffer> tensors = {});
   /// Whether the devices' own collectives serve a call; collective at the first one, which makes
@@ -228,6 +232,7 @@ class Session {
   std::unique_ptr<StagedMessage> staged_message_;  // of message_
   std::unique_ptr<UnevenAllToAll> uneven_;         // of operation_
   std::unique_ptr<GroupOperation> in_group_;       // likewise
+  std::unique_ptr<PeerOperation> among_peers_;     // likewise
   bool met_on_devices_ = false;                    // or tried to
   std::unique_ptr<device::Stagings> stagings_ = std::make_unique<device::Stagings>();
   std::uint64_t sequence_ = 0;

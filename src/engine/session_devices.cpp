@@ -18,17 +18,34 @@ void Session::run_anywhere(const Call& call, const Options& options, device::Run
   Call whole = call;
   whole.on_device = true;
   whole.by_group = true;
-  if (goes_by_group(whole, options, devices, *device))
-    run_in_group(whole, options, devices);
-  else
+  whole.by_peers = true;
+  if (goes_by_group(whole, options, devices, *device)) return run_in_group(whole, options, devices);
+  whole.by_group = false;
+  if (!run_among_peers(whole, options, devices, *device))
     run_staged(call, options, devices, *device);
+}
+
+bool Session::run_among_peers(const Call& call, const Options& options, device::Runtime& devices,
+                              int device) {
+  const Terms terms = terms_of(options);
+  if (!among_peers_->serves(call, terms)) return false;
+  // Closing waits for streams, some of which may wait for what is pending here.
+  if (launches_->empty()) among_peers_->close_past();
+  const auto after = devices.make_event(device);
+  devices.wrap_stream(device, nullptr)->record(*after);
+  among_peers_->start(devices, device, call, terms, sequence_ + 1, *after);
+  run_series(call, *among_peers_, PeerOperation::kOperations, terms);
+  last_algorithm_ = among_peers_->algorithm();
+  return among_peers_->served();
 }
 
 bool Session::goes_by_group(const Call& call, const Options& options, device::Runtime& devices,
                             int device) {
   if (!settings_.nccl || transport_->size() == 1) return false;
   if (!met_on_devices_) meet_on_devices(call, options, devices, device);
-  if (!in_group_->has_joined() || !operation_->chooses_group(call, terms_of(options))) return false;
+  if (!in_group_->has_joined() ||
+      operation_->choose(call, terms_of(options)).algorithm->path != collectives::Path::group)
+    return false;
   if (device == in_group_->device()) return true;
   throw Error(
       ErrorCode::usage,

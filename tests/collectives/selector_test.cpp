@@ -163,6 +163,25 @@ TEST(Selector, TakesTheVendorsCollectiveByNameOnlyWhereItKeepsTheContracts) {
   EXPECT_EQ(select(request).algorithm->name, "vendor");
 }
 
+TEST(Selector, LetsDevicesReachEachOtherWhereTheyCanAndNothingElseIsAskedFor) {
+  Request request = request_of(allreduce, 8);
+  request.peers = true;
+  request.deterministic = true;
+  request.bytes = std::size_t{256} << 10;
+  EXPECT_EQ(select(request).algorithm->name, "device_one_shot");
+  ++request.bytes;
+  EXPECT_EQ(select(request).algorithm->name, "device_two_shot");
+  request.from_environment = "butterfly";
+  EXPECT_EQ(select(request).algorithm->name, "butterfly");
+  request.from_environment = "device_one_shot";
+  EXPECT_EQ(select(request).algorithm->name, "device_one_shot");
+  request.ranks = 129;
+  EXPECT_EQ(select(request).algorithm->name, "butterfly");
+  request.per_call = "device_one_shot";
+  testing::expect_error(ErrorCode::usage, {"device_one_shot", "up to 128 ranks"},
+                        [&] { select(request); });
+}
+
 TEST(Selector, TakesTheDevicesCollectiveWhereItKeepsTheContractsAndElseAnother) {
   Request request = request_of(allreduce, 8);
   request.group = true;

@@ -54,6 +54,8 @@ class DeviceMemory : public ::testing::Test {
   testing::HostDevice devices_{2};
 };
 
+const Options kThroughHost{.algorithm = "node"};
+
 Buffer buffer(const Memory& memory) {
   return {memory.data(), memory.bytes() / sizeof(float), DataType::float32};
 }
@@ -286,7 +288,7 @@ TEST_F(DeviceMemory, ACopyThatFailsLateFailsAllRanks) {
         if (communicator.rank() == 0) devices_.fail_copy(copies);
         communicator.barrier();
         if (waits)
-          communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
+          communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum, kThroughHost);
         else
           communicator.iallreduce(buffer(memory), buffer(memory), ReduceOp::sum).wait();
         communicator.barrier();  // who was through already fails here
@@ -320,7 +322,7 @@ TEST_F(DeviceMemory, NoMemoryForStagingFailsAllRanks) {
     communicator.barrier();
     if (communicator.rank() == 0) devices_.fail_allocation(1);
     communicator.barrier();
-    communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum);
+    communicator.allreduce(buffer(memory), buffer(memory), ReduceOp::sum, kThroughHost);
   });
   for (const Thrown& error : all) EXPECT_TRUE(error.mentions("pinned memory")) << error;
 }
