@@ -14,7 +14,9 @@ template <class T>
 void round_to_bfloat16(std::span<const T> from, std::span<T> to);
 
 /// Parameters whose values are bfloat16's while gradients are computed, and full when they are
-/// updated, saved or tested with: master weights (Micikevicius et al., 2018).
+/// updated, saved or tested with: master weights (Micikevicius et al., 2018). All of them: also
+/// biases, embeddings, and scales and shifts of layer norms; PyTorch's autocast rounds neither of
+/// the last two.
 ///
 ///   weights.round();                      // before the forward pass, with Precision::bfloat16
 ///   …forward(…); …backward(…);            // of all micro-batches
