@@ -1,5 +1,6 @@
 #pragma once
 
+#include "blas.hpp"
 #include "driver.hpp"
 #include "kernels.hpp"
 
@@ -12,6 +13,7 @@ struct Context {
   CUcontext handle;
   int multiprocessors;
   Kernels& kernels;
+  Blas& blas;
 
   /// Makes the context the calling thread's own while it lives.
   class Use;

@@ -26,6 +26,8 @@
 RONDO_IMAGE("reduce_integer", RONDO_CUDA_KERNELS "/reduce_integer.fatbin");
 RONDO_IMAGE("reduce_floating", RONDO_CUDA_KERNELS "/reduce_floating.fatbin");
 RONDO_IMAGE("convert", RONDO_CUDA_KERNELS "/convert.fatbin");
+RONDO_IMAGE("elements", RONDO_CUDA_KERNELS "/elements.fatbin");
+RONDO_IMAGE("rows", RONDO_CUDA_KERNELS "/rows.fatbin");
 
 // NOLINTBEGIN(readability-identifier-naming): as the assembler has them
 extern "C" {
@@ -35,16 +37,22 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern const char rondo_image_reduce_floating_end[];
 [[gnu::visibility("hidden")]] extern const char rondo_image_convert[];
 [[gnu::visibility("hidden")]] extern const char rondo_image_convert_end[];
+[[gnu::visibility("hidden")]] extern const char rondo_image_elements[];
+[[gnu::visibility("hidden")]] extern const char rondo_image_elements_end[];
+[[gnu::visibility("hidden")]] extern const char rondo_image_rows[];
+[[gnu::visibility("hidden")]] extern const char rondo_image_rows_end[];
 }
 // NOLINTEND(readability-identifier-naming)
 
 namespace rondo::cuda {
 
 std::span<const Image> images() {
-  static const std::array<Image, 3> all{
+  static const std::array<Image, 5> all{
       {{rondo_image_reduce_integer, rondo_image_reduce_integer_end},
        {rondo_image_reduce_floating, rondo_image_reduce_floating_end},
-       {rondo_image_convert, rondo_image_convert_end}}};
+       {rondo_image_convert, rondo_image_convert_end},
+       {rondo_image_elements, rondo_image_elements_end},
+       {rondo_image_rows, rondo_image_rows_end}}};
   return all;
 }
 

@@ -15,22 +15,29 @@ namespace {
 /// has work for a while.
 constexpr std::size_t kBlocksPerMultiprocessor = 32;
 
-unsigned blocks_for(const Context& context, const Split& split) {
-  const std::size_t threads = split.steps != 0 ? split.steps : split.count;
+unsigned blocks_for(const Context& context, std::size_t threads) {
   const std::size_t most =
       kBlocksPerMultiprocessor * static_cast<std::size_t>(context.multiprocessors);
   return static_cast<unsigned>(std::min((threads + kThreads - 1) / kThreads, most));
 }
 
-template <class Arguments>
-void launch(const Queue& queue, const std::string& kernel, unsigned blocks, Arguments& arguments) {
+unsigned blocks_for(const Context& context, const Split& split) {
+  return blocks_for(context, split.steps != 0 ? split.steps : split.count);
+}
+
+void launch(const Queue& queue, const std::string& kernel, unsigned blocks, void** parameters) {
   const Context::Use use(queue.context);
   const Driver& driver = queue.context.driver;
   CUfunction function = queue.context.kernels.find(kernel);
-  void* parameters[]{&arguments};
   driver.check(driver.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, queue.stream,
                                      parameters, nullptr),
                fmt::format("cuLaunchKernel of {} on device {}", kernel, queue.context.device));
+}
+
+template <class Arguments>
+void launch(const Queue& queue, const std::string& kernel, unsigned blocks, Arguments& arguments) {
+  void* parameters[]{&arguments};
+  launch(queue, kernel, blocks, parameters);
 }
 
 /// Sums and products of signed integers are those of unsigned ones.
@@ -109,6 +116,15 @@ void launch_convert(const Queue& queue, const core::Conversion& conversion,
     blocks += next.blocks;
   }
   flush();
+}
+
+void launch_job(const Queue& queue, const device::Job& job) {
+  if (job.count == 0) return;
+  EachArguments arguments{job.count, {}};
+  std::ranges::transform(job.arrays, arguments.arrays,
+                         [](const device::Job::Array& array) { return array.data; });
+  void* parameters[]{const_cast<void*>(job.function), &arguments};
+  launch(queue, std::string(job.kernel), blocks_for(queue.context, job.count), parameters);
 }
 
 }  // namespace rondo::cuda

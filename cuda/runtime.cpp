@@ -49,8 +49,10 @@ const Context& Runtime::context(int device) {
     driver_.check(driver_.cuDeviceGetAttribute(&multiprocessors,
                                                CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id),
                   "cuDeviceGetAttribute");
-    context =
-        std::make_unique<Context>(Context{driver_, device, handle, multiprocessors, kernels_});
+    // Kept for ever, as the context is: cuBLAS may have been unloaded at the end of a process.
+    auto* const blas = new Blas(device);
+    context = std::make_unique<Context>(
+        Context{driver_, device, handle, multiprocessors, kernels_, *blas});
   }
   return *context;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "blas.hpp"
 #include "launch.hpp"
 
 namespace rondo::cuda {
@@ -68,6 +69,13 @@ void Stream::reduce(const core::Fold& fold, std::span<const void* const> sources
 
 void Stream::convert(const core::Conversion& conversion, std::span<const Piece> pieces) {
   launch_convert({context_, handle_}, conversion, pieces);
+}
+
+void Stream::run(const device::Job& job) { launch_job({context_, handle_}, job); }
+
+void Stream::multiply(const device::Multiplication& work) {
+  const Context::Use use(context_);
+  context_.blas.multiply(handle_, work);
 }
 
 void Stream::record(device::Event& event) {

@@ -38,6 +38,8 @@ class Stream : public device::Stream {
   void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
               std::size_t count) override;
   void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override;
+  void run(const device::Job& job) override;
+  void multiply(const device::Multiplication& work) override;
   void record(device::Event& event) override;
   void wait(device::Event& event) override;
   void wait_value(const std::uint32_t* flag, std::uint32_t value) override;

@@ -43,7 +43,7 @@ def layer_of(path):
     if parts[0] == "include":
         return PUBLIC_LAYERS.get(path, "core")
     if parts[0] == "cuda":
-        return "device"
+        return "train" if parts[1] == "train" else "device"
     return "top" if parts[0] in TOP_FOLDERS else None
 
 

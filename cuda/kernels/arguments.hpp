@@ -48,4 +48,10 @@ struct ConvertArguments {
   double divisor;
 };
 
+/// Behind the function of core/each.hpp that is done.
+struct EachArguments {
+  std::size_t count;  // of indices
+  void* arrays[device::kMostArrays];
+};
+
 }  // namespace rondo::cuda

@@ -12,6 +12,7 @@
 
 #include <rondo/error.hpp>
 
+#include "core/product.hpp"
 #include "core/reduce.hpp"
 #include "device/group.hpp"
 
@@ -61,6 +62,32 @@ class Event {
   virtual void synchronize() = 0;
 };
 
+/// A function of core/each.hpp and the arrays that it works on, in the device's reach.
+struct Job {
+  struct Array {
+    void* data;
+    std::size_t bytes;
+  };
+  std::string_view kernel;  ///< its name in cuda/, which does what `on_host` does
+  const void* function;     ///< copied; so are the arrays' addresses
+  std::size_t function_bytes;
+  std::size_t count;  ///< indices
+  std::span<const Array> arrays;
+  void (*on_host)(const void* function, std::size_t count, void* const* arrays);
+};
+inline constexpr std::size_t kMostArrays = 8;
+
+/// Matrix products of float32 or float64 in the device's reach.
+struct Multiplication {
+  DataType type;
+  core::Product product;
+  core::Batch batch;
+  const void* a;
+  const void* b;
+  double beta;
+  void* c;
+};
+
 /// Work that a device does in order, while the caller goes on. Not for two threads at once. Work
 /// that fails does so late: every later call of the stream, and of events recorded behind it, may
 /// throw Error(cuda), and synchronize() does; the work enqueued behind it isn't done.
@@ -91,6 +118,9 @@ class Stream {
   /// core::convert of many pieces at once, such as gradients that become a bucket, or come out of
   /// it. A piece may be converted in place if its elements keep their size; else none may overlap.
   virtual void convert(const core::Conversion& conversion, std::span<const Piece> pieces) = 0;
+
+  virtual void run(const Job& job) = 0;
+  virtual void multiply(const Multiplication& work) = 0;
 
   virtual void record(Event& event) = 0;
   /// Later work begins when the work before the event's latest record is over. The calling thread

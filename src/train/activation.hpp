@@ -1,7 +1,11 @@
 #pragma once
 
+#include <utility>
+
 #include <rondo/train/activation.hpp>
 
+#include "train/each.hpp"
+#include "train/functions/activations.hpp"
 #include "train/memory.hpp"
 
 namespace rondo::train {
@@ -12,8 +16,8 @@ Activation<T, Function>::Activation(std::size_t features)
 
 template <class T, class Function>
 std::span<const T> Activation<T, Function>::apply(std::span<const T> input, const Pass&) {
-  const std::span<T> output = grown(output_, input.size());
-  for (std::size_t i = 0; i < input.size(); ++i) output[i] = Function::value(input[i]);
+  const std::span<T> output = grown(this->place(), output_, input.size());
+  each(this->place(), ActivationValue<T, Function>(), input.size(), input, output);
   return output;
 }
 
@@ -22,9 +26,9 @@ std::span<const T> Activation<T, Function>::differentiate(std::span<const T> out
                                                           const GradientReady&,
                                                           InputGradient wanted) {
   if (wanted == InputGradient::skip) return {};
-  const std::span<T> gradient = grown(input_gradient_, output_gradient.size());
-  for (std::size_t i = 0; i < gradient.size(); ++i)
-    gradient[i] = Function::gradient(this->input()[i], output_[i], output_gradient[i]);
+  const std::span<T> gradient = grown(this->place(), input_gradient_, output_gradient.size());
+  each(this->place(), ActivationGradient<T, Function>(), gradient.size(), this->input(),
+       std::as_const(output_).span().first(gradient.size()), output_gradient, gradient);
   return gradient;
 }
 

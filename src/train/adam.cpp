@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "train/each.hpp"
+#include "train/functions/optimizers.hpp"
 #include "train/optimizer_checks.hpp"
 
 namespace rondo::train {
@@ -32,30 +34,20 @@ class Adam final : public Optimizer<T> {
   using typename Optimizer<T>::Arrays;
 
   void update(const Arrays& arrays, double learning_rate) override {
-    T* __restrict value = arrays.value;
-    T* __restrict mean = arrays.slots[0];
-    T* __restrict square = arrays.slots[1];
-    const T* __restrict gradient = arrays.gradient;
-
     const double t = static_cast<double>(this->steps());
-    const T step_size = static_cast<T>(learning_rate / (1.0 - std::pow(options_.beta1, t)));
-    const T root_correction = static_cast<T>(std::sqrt(1.0 - std::pow(options_.beta2, t)));
-    const T beta1 = static_cast<T>(options_.beta1);
-    const T beta2 = static_cast<T>(options_.beta2);
-    const T rest1 = static_cast<T>(1.0 - options_.beta1);
-    const T rest2 = static_cast<T>(1.0 - options_.beta2);
-    const T epsilon = static_cast<T>(options_.epsilon);
     const bool l2 = decay_ == Decay::l2;
-    const T added = static_cast<T>(l2 ? options_.weight_decay : 0.0);
-    const T kept = static_cast<T>(l2 ? 1.0 : 1.0 - learning_rate * options_.weight_decay);
-
-    for (std::size_t i = 0; i < arrays.count; ++i) {
-      const T g = gradient[i] + added * value[i];
-      mean[i] = beta1 * mean[i] + rest1 * g;
-      square[i] = beta2 * square[i] + rest2 * g * g;
-      const T root = std::sqrt(square[i]) / root_correction + epsilon;
-      value[i] = kept * value[i] - step_size * mean[i] / root;
-    }
+    const AdamUpdate<T> step{
+        .step_size = static_cast<T>(learning_rate / (1.0 - std::pow(options_.beta1, t))),
+        .root_correction = static_cast<T>(std::sqrt(1.0 - std::pow(options_.beta2, t))),
+        .beta1 = static_cast<T>(options_.beta1),
+        .beta2 = static_cast<T>(options_.beta2),
+        .rest1 = static_cast<T>(1.0 - options_.beta1),
+        .rest2 = static_cast<T>(1.0 - options_.beta2),
+        .epsilon = static_cast<T>(options_.epsilon),
+        .added = static_cast<T>(l2 ? options_.weight_decay : 0.0),
+        .kept = static_cast<T>(l2 ? 1.0 : 1.0 - learning_rate * options_.weight_decay)};
+    const auto& [place, value, gradient, slots] = arrays;
+    each(place, step, value.size(), value, gradient, slots[0], slots[1]);
   }
 
   AdamOptions options_;

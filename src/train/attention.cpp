@@ -111,7 +111,7 @@ template <class T>
 std::span<const T> CausalSelfAttention<T>::differentiate(std::span<const T> output_gradient,
                                                          const GradientReady& ready,
                                                          InputGradient wanted) {
-  sum_rows(output_gradient, out_bias_.gradient());
+  sum_rows(Layer<T>::place(), output_gradient, out_bias_.gradient());
   ready(3);
   differentiate_projection<T>(output_gradient, mixed_.span().first(output_gradient.size()),
                               out_weight_);
@@ -120,7 +120,7 @@ std::span<const T> CausalSelfAttention<T>::differentiate(std::span<const T> outp
   const std::span<const T> projected = grown(projected_gradient_, 3 * output_gradient.size());
   for (std::size_t row = 0; row < this->rows(); ++row)
     for (std::size_t head = 0; head < heads_; ++head) differentiate_head(row, head);
-  sum_rows(projected, in_bias_.gradient());
+  sum_rows(Layer<T>::place(), projected, in_bias_.gradient());
   ready(1);
   differentiate_projection(projected, this->input(), in_weight_);
   ready(0);

@@ -5,22 +5,12 @@
 #include <cstddef>
 
 #include "core/narrow.hpp"
+#include "core/product.hpp"
 
 namespace rondo::train::blas {
 
-/// A row-major matrix product C = op(A)·op(B) + beta·C, where C is `rows` × `columns`, and `inner`
-/// is the extent summed over. None may be 0. A stride is the number of elements from one row in
-/// memory to the next; 0 stands for rows without gaps.
-struct Product {
-  bool transpose_a = false;
-  bool transpose_b = false;
-  std::size_t rows;
-  std::size_t columns;
-  std::size_t inner;
-  std::size_t stride_a = 0;
-  std::size_t stride_b = 0;
-  std::size_t stride_c = 0;
-};
+using core::Batch;
+using core::Product;
 
 namespace detail {
 
@@ -67,6 +57,14 @@ void multiply(const Product& product, const T* a, const T* b, T beta, T* c) {
     detail::gemv(flag(!tb), tb ? n : k, tb ? k : n, b, ldb, a, ta ? lda : 1, beta, c, 1);
   else
     detail::gemm(flag(ta), flag(tb), m, n, k, a, lda, b, ldb, beta, c, ldc);
+}
+
+/// One after the other.
+template <class T>
+void multiply(const Product& product, const Batch& batch, const T* a, const T* b, T beta, T* c) {
+  for (std::size_t i = 0; i < batch.count; ++i)
+    multiply(product, a + i * batch.step_a, b + i * batch.step_b,
+             i > 0 && batch.step_c == 0 ? T{1} : beta, c + i * batch.step_c);
 }
 
 }  // namespace rondo::train::blas

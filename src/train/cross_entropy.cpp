@@ -1,12 +1,15 @@
 #include <rondo/train/cross_entropy.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include <fmt/core.h>
 
 #include <rondo/error.hpp>
+
+#include "train/each.hpp"
+#include "train/functions/losses.hpp"
 
 namespace rondo::train {
 
@@ -32,46 +35,31 @@ void check_target(std::size_t row, std::uint32_t target, std::size_t classes) {
                             row, target, classes));
 }
 
-/// One row's loss; its gradient too, unless that is empty.
-template <class T>
-double row_loss(std::span<const T> logits, std::uint32_t target, std::span<T> gradient) {
-  const T largest = *std::ranges::max_element(logits);
-  double sum = 0.0;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const T power = std::exp(logits[i] - largest);
-    sum += static_cast<double>(power);
-    if (!gradient.empty()) gradient[i] = power;
-  }
-  const T factor = static_cast<T>(1.0 / sum);
-  for (T& element : gradient) element *= factor;
-  if (!gradient.empty()) gradient[target] -= T{1};
-  return std::log(sum) + static_cast<double>(largest - logits[target]);
+/// Throws where a target is no class. Told by the loss, which is NaN then.
+void check_targets(Compute& place, std::span<const std::uint32_t> targets, std::size_t classes) {
+  std::vector<std::uint32_t> fetched(targets.size());
+  place.copy(fetched.data(), targets.data(), targets.size_bytes());
+  for (std::size_t row = 0; row < fetched.size(); ++row)
+    if (fetched[row] != kNoTarget) check_target(row, fetched[row], classes);
 }
 
 }  // namespace
 
 template <class T>
 double cross_entropy(std::span<const T> logits, std::span<const std::uint32_t> targets,
-                     std::span<T> gradient) {
+                     std::span<T> gradient, Compute& place) {
   check_sizes(logits.size(), targets.size(), gradient.size());
-  double sum = 0.0;
-  for (std::size_t row = 0; row < targets.size(); ++row) {
-    const std::size_t classes = logits.size() / targets.size();
-    const std::span<T> row_gradient =
-        gradient.empty() ? gradient : gradient.subspan(row * classes, classes);
-    if (targets[row] == kNoTarget) {
-      std::ranges::fill(row_gradient, T{0});
-      continue;
-    }
-    check_target(row, targets[row], classes);
-    sum += row_loss<T>(logits.subspan(row * classes, classes), targets[row], row_gradient);
-  }
+  if (targets.empty()) return 0.0;
+  const std::size_t classes = logits.size() / targets.size();
+  const double sum = sum_each(place, CrossEntropy<T>{classes, kNoTarget}, targets.size(), logits,
+                              targets, gradient);
+  if (std::isnan(sum)) check_targets(place, targets, classes);
   return sum;
 }
 
 template double cross_entropy(std::span<const float>, std::span<const std::uint32_t>,
-                              std::span<float>);
+                              std::span<float>, Compute&);
 template double cross_entropy(std::span<const double>, std::span<const std::uint32_t>,
-                              std::span<double>);
+                              std::span<double>, Compute&);
 
 }  // namespace rondo::train

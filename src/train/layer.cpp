@@ -1,6 +1,5 @@
 #include <rondo/train/layer.hpp>
 
-#include <algorithm>
 #include <limits>
 
 #include <fmt/core.h>
@@ -8,6 +7,8 @@
 #include <rondo/error.hpp>
 #include <rondo/train/mixed_precision.hpp>
 
+#include "train/each.hpp"
+#include "train/functions/fill.hpp"
 #include "train/memory.hpp"
 
 namespace rondo::train {
@@ -46,6 +47,14 @@ std::vector<std::string> Layer<T>::unique_names() {
 }
 
 template <class T>
+void Layer<T>::move_to(Compute& place) {
+  if (!place.on_host() && !goes_anywhere())
+    throw Error(ErrorCode::usage, fmt::format("layer '{}' computes on the host only", name_));
+  for (Parameter<T>* parameter : parameters()) parameter->move_to(place);
+  place_ = &place;
+}
+
+template <class T>
 std::span<const T> Layer<T>::forward(std::span<const T> input, std::size_t rows, const Pass& pass) {
   check_size("the input", name_, input.size(), rows, inputs_);
   rows_ = rows;
@@ -61,7 +70,7 @@ std::span<const T> Layer<T>::backward(std::span<const T> output_gradient,
   if (rows_ > 0) return differentiate(factor(output_gradient, rounded_gradient_), ready, wanted);
   const std::vector<Parameter<T>*> all = parameters();
   for (std::size_t i = all.size(); i-- > 0;) {  // sums over no rows
-    std::ranges::fill(all[i]->gradient(), T{0});
+    each(*place_, Fill<T>{T{0}}, all[i]->size(), all[i]->gradient());
     ready(i);
   }
   return {};
@@ -70,8 +79,8 @@ std::span<const T> Layer<T>::backward(std::span<const T> output_gradient,
 template <class T>
 std::span<const T> Layer<T>::factor(std::span<const T> given, Tensor<T>& memory) const {
   if (precision_ == Precision::full || !multiplies()) return given;
-  const std::span<T> rounded = grown(memory, given.size());
-  round_to_bfloat16(given, rounded);
+  const std::span<T> rounded = grown(*place_, memory, given.size());
+  round_to_bfloat16(given, rounded, *place_);
   return rounded;
 }
 

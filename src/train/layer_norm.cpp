@@ -60,7 +60,7 @@ template <class T>
 std::span<const T> LayerNorm<T>::differentiate(std::span<const T> output_gradient,
                                                const GradientReady& ready, InputGradient wanted) {
   const std::size_t features = this->inputs();
-  sum_rows(output_gradient, bias_.gradient());
+  sum_rows(this->place(), output_gradient, bias_.gradient());
   ready(1);
   const std::span<T> weight_gradient = weight_.gradient();
   std::ranges::fill(weight_gradient, T{0});

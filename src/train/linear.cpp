@@ -26,7 +26,7 @@ std::span<const T> Linear<T>::apply(std::span<const T> input, const Pass&) {
 template <class T>
 std::span<const T> Linear<T>::differentiate(std::span<const T> output_gradient,
                                             const GradientReady& ready, InputGradient wanted) {
-  sum_rows(output_gradient, bias_.gradient());
+  sum_rows(this->place(), output_gradient, bias_.gradient());
   ready(1);
   differentiate_projection(output_gradient, this->input(), weight_);
   ready(0);

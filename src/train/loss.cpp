@@ -6,27 +6,26 @@
 
 #include <rondo/error.hpp>
 
+#include "train/each.hpp"
+#include "train/functions/losses.hpp"
+
 namespace rondo::train {
 
 template <class T>
 double squared_error(std::span<const T> prediction, std::span<const T> target,
-                     std::span<T> gradient) {
+                     std::span<T> gradient, Compute& place) {
   const std::size_t count = prediction.size();
   if (target.size() != count || (!gradient.empty() && gradient.size() != count))
     throw Error(ErrorCode::usage,
                 fmt::format("squared_error() was given {} predictions, {} targets and room for {} "
                             "gradients; they must be equally many",
                             count, target.size(), gradient.size()));
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T difference = prediction[i] - target[i];
-    sum += static_cast<double>(difference) * static_cast<double>(difference);
-    if (!gradient.empty()) gradient[i] = T{2} * difference;
-  }
-  return sum;
+  return sum_each(place, SquaredError<T>(), count, prediction, target, gradient);
 }
 
-template double squared_error(std::span<const float>, std::span<const float>, std::span<float>);
-template double squared_error(std::span<const double>, std::span<const double>, std::span<double>);
+template double squared_error(std::span<const float>, std::span<const float>, std::span<float>,
+                              Compute&);
+template double squared_error(std::span<const double>, std::span<const double>, std::span<double>,
+                              Compute&);
 
 }  // namespace rondo::train

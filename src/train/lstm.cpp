@@ -84,7 +84,7 @@ std::span<const T> Lstm<T>::differentiate(std::span<const T> output_gradient,
   for (std::size_t position = positions_; position-- > 0;)
     differentiate_position(position, output_gradient);
 
-  sum_rows(gates, bias_hh_.gradient());
+  sum_rows(this->place(), gates, bias_hh_.gradient());
   ready(3);
   std::ranges::copy(bias_hh_.gradient(), bias_ih_.gradient().begin());
   ready(2);

@@ -41,8 +41,9 @@ void Optimizer<T>::make_state() {
   for (Slot& slot : slots_) {
     if (!slot.arrays.empty()) continue;
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-      slot.arrays.emplace_back(sharded_ ? std::vector{slices_[i].count}
-                                        : parameters_[i]->value().shape());
+      slot.arrays.emplace_back(
+          sharded_ ? std::vector{slices_[i].count} : parameters_[i]->value().shape(),
+          parameters_[i]->value().place());
   }
 }
 
@@ -50,13 +51,20 @@ template <class T>
 void Optimizer<T>::step(double learning_rate) {
   make_state();
   ++steps_;
-  Arrays arrays{};
-  arrays.slots.resize(slots_.size());
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    arrays.value = parameters_[i]->value().data() + slices_[i].begin;
-    arrays.gradient = parameters_[i]->gradient().data() + slices_[i].begin;
-    arrays.count = slices_[i].count;
-    for (std::size_t s = 0; s < slots_.size(); ++s) arrays.slots[s] = slots_[s].arrays[i].data();
+    const auto [begin, count] = slices_[i];
+    Tensor<T>& value = parameters_[i]->value();
+    Arrays arrays{value.place(),
+                  value.span().subspan(begin, count),
+                  parameters_[i]->gradient().subspan(begin, count),
+                  {}};
+    for (Slot& slot : slots_) {
+      if (&slot.arrays[i].place() != &value.place())
+        throw Error(ErrorCode::usage,
+                    fmt::format("parameter '{}' was moved after the optimizer's first step",
+                                parameters_[i]->name()));
+      arrays.slots.push_back(slot.arrays[i].span());
+    }
     update(arrays, learning_rate);
   }
 }

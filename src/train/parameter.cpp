@@ -24,6 +24,17 @@ void Parameter<T>::store_gradient_in(std::span<T> memory) {
 }
 
 template <class T>
+void Parameter<T>::move_to(Compute& place) {
+  Compute& old = value_.place();
+  if (&old == &place) return;
+  value_ = value_.copy_to(place);
+  Tensor<T> gradient(value_.shape(), place);
+  (place.on_host() ? old : place).copy(gradient.data(), gradient_.data(), gradient_.size_bytes());
+  own_gradient_ = std::move(gradient);
+  gradient_ = own_gradient_.span();
+}
+
+template <class T>
 std::vector<ArrayView> values_of(std::span<Parameter<T>* const> parameters) {
   std::vector<ArrayView> views;
   for (Parameter<T>* parameter : parameters)

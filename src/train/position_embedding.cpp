@@ -24,7 +24,7 @@ void PositionEmbedding<T>::initialise(std::uint64_t seed) {
 template <class T>
 std::span<const T> PositionEmbedding<T>::apply(std::span<const T> input, const Pass&) {
   const std::span<T> output = grown(output_, input.size());
-  fill_rows<T>(output, weight_.value().span());
+  fill_rows<T>(this->place(), output, weight_.value().span());
   std::ranges::transform(output, input, output.begin(), std::plus<T>());
   return output;
 }
@@ -32,7 +32,7 @@ std::span<const T> PositionEmbedding<T>::apply(std::span<const T> input, const P
 template <class T>
 std::span<const T> PositionEmbedding<T>::differentiate(std::span<const T> output_gradient,
                                                        const GradientReady& ready, InputGradient) {
-  sum_rows(output_gradient, weight_.gradient());
+  sum_rows(this->place(), output_gradient, weight_.gradient());
   ready(0);
   return output_gradient;
 }

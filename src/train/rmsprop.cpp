@@ -1,8 +1,7 @@
 #include <rondo/train/optimizer.hpp>
 
-#include <algorithm>
-#include <cmath>
-
+#include "train/each.hpp"
+#include "train/functions/optimizers.hpp"
 #include "train/optimizer_checks.hpp"
 
 namespace rondo::train {
@@ -31,39 +30,16 @@ class Rmsprop final : public Optimizer<T> {
   using typename Optimizer<T>::Arrays;
 
   void update(const Arrays& arrays, double learning_rate) override {
-    const T rate = static_cast<T>(learning_rate);
-    if (options_.momentum == 0.0) {
-      for_each_direction(arrays,
-                         [&](std::size_t i, T direction) { arrays.value[i] -= rate * direction; });
-      return;
-    }
-    T* velocity = arrays.slots[momentum_];
-    const T momentum = static_cast<T>(options_.momentum);
-    for_each_direction(arrays, [&](std::size_t i, T direction) {
-      velocity[i] = momentum * velocity[i] + direction;
-      arrays.value[i] -= rate * velocity[i];
-    });
-  }
-
-  /// Calls descend(i, g/d) for every element, having updated what d is made of.
-  template <class Descend>
-  void for_each_direction(const Arrays& arrays, const Descend& descend) const {
-    T* square = arrays.slots[0];
-    T* mean = options_.centered ? arrays.slots[mean_] : nullptr;
-    const T decay = static_cast<T>(options_.weight_decay);
-    const T alpha = static_cast<T>(options_.alpha);
-    const T rest = static_cast<T>(1.0 - options_.alpha);
-    const T epsilon = static_cast<T>(options_.epsilon);
-    for (std::size_t i = 0; i < arrays.count; ++i) {
-      const T g = arrays.gradient[i] + decay * arrays.value[i];
-      square[i] = alpha * square[i] + rest * g * g;
-      T variance = square[i];
-      if (mean != nullptr) {
-        mean[i] = alpha * mean[i] + rest * g;
-        variance = std::max(variance - mean[i] * mean[i], T{0});  // below 0 only by rounding
-      }
-      descend(i, g / (std::sqrt(variance) + epsilon));
-    }
+    const RmspropUpdate<T> step{.rate = static_cast<T>(learning_rate),
+                                .decay = static_cast<T>(options_.weight_decay),
+                                .alpha = static_cast<T>(options_.alpha),
+                                .rest = static_cast<T>(1.0 - options_.alpha),
+                                .epsilon = static_cast<T>(options_.epsilon),
+                                .momentum = static_cast<T>(options_.momentum)};
+    const auto& [place, value, gradient, slots] = arrays;
+    each(place, step, value.size(), value, gradient, slots[0],
+         options_.centered ? slots[mean_] : std::span<T>(),
+         options_.momentum != 0.0 ? slots[momentum_] : std::span<T>());
   }
 
   RmspropOptions options_;

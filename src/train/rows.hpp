@@ -1,24 +1,25 @@
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <span>
+
+#include <rondo/train/compute.hpp>
+
+#include "train/each.hpp"
+#include "train/functions/rows.hpp"
 
 namespace rondo::train {
 
 /// Makes every row of a matrix `row`.
 template <class T>
-void fill_rows(std::span<T> matrix, std::span<const T> row) {
-  for (std::size_t begin = 0; begin < matrix.size(); begin += row.size())
-    std::ranges::copy(row, matrix.subspan(begin).begin());
+void fill_rows(Compute& place, std::span<T> matrix, std::span<const T> row) {
+  each(place, FillRow<T>{row.size()}, matrix.size() / row.size(), matrix, row);
 }
 
 /// Writes the sum of a matrix's rows, which are as long as `sum`.
 template <class T>
-void sum_rows(std::span<const T> matrix, std::span<T> sum) {
-  std::ranges::fill(sum, T{0});
-  for (std::size_t begin = 0; begin < matrix.size(); begin += sum.size())
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += matrix[begin + i];
+void sum_rows(Compute& place, std::span<const T> matrix, std::span<T> sum) {
+  const SumColumns<T> columns{matrix.size() / sum.size(), sum.size()};
+  each(place, columns, columns.groups(), matrix, sum);
 }
 
 }  // namespace rondo::train

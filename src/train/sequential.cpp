@@ -71,6 +71,12 @@ void Sequential<T>::initialise(std::uint64_t seed) {
 }
 
 template <class T>
+void Sequential<T>::move_to(Compute& place) {
+  for (const auto& layer : layers_) layer->move_to(place);
+  Layer<T>::move_to(place);
+}
+
+template <class T>
 std::span<const T> Sequential<T>::apply(std::span<const T> input, const Pass& pass) {
   for (const auto& layer : layers_) input = layer->forward(input, this->rows(), pass);
   return input;

@@ -1,5 +1,7 @@
 #include <rondo/train/optimizer.hpp>
 
+#include "train/each.hpp"
+#include "train/functions/optimizers.hpp"
 #include "train/optimizer_checks.hpp"
 
 namespace rondo::train {
@@ -26,30 +28,15 @@ class Sgd final : public Optimizer<T> {
   using typename Optimizer<T>::Arrays;
 
   void update(const Arrays& arrays, double learning_rate) override {
-    if (options_.momentum == 0.0)
-      descend(arrays, static_cast<T>(learning_rate));
-    else
-      descend_with_momentum(arrays, static_cast<T>(learning_rate));
-  }
-
-  void descend(const Arrays& arrays, T rate) const {
-    T* __restrict value = arrays.value;
-    const T* __restrict gradient = arrays.gradient;
+    const auto& [place, value, gradient, slots] = arrays;
+    const T rate = static_cast<T>(learning_rate);
     const T decay = static_cast<T>(options_.weight_decay);
-    for (std::size_t i = 0; i < arrays.count; ++i)
-      value[i] -= rate * (gradient[i] + decay * value[i]);
-  }
-
-  void descend_with_momentum(const Arrays& arrays, T rate) const {
-    T* __restrict value = arrays.value;
-    T* __restrict velocity = arrays.slots[0];
-    const T* __restrict gradient = arrays.gradient;
-    const T decay = static_cast<T>(options_.weight_decay);
-    const T momentum = static_cast<T>(options_.momentum);
-    for (std::size_t i = 0; i < arrays.count; ++i) {
-      const T g = gradient[i] + decay * value[i];
-      velocity[i] = momentum * velocity[i] + g;
-      value[i] -= rate * (options_.nesterov ? g + momentum * velocity[i] : velocity[i]);
+    if (options_.momentum == 0.0) {
+      each(place, SgdUpdate<T>{rate, decay}, value.size(), value, gradient);
+    } else {
+      const MomentumUpdate<T> step{rate, decay, static_cast<T>(options_.momentum),
+                                   options_.nesterov};
+      each(place, step, value.size(), value, gradient, slots[0]);
     }
   }
 

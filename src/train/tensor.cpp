@@ -1,8 +1,12 @@
 #include <rondo/train/tensor.hpp>
 
 #include <limits>
+#include <utility>
 
 #include <rondo/error.hpp>
+
+#include "train/each.hpp"
+#include "train/functions/fill.hpp"
 
 namespace rondo::train {
 
@@ -21,11 +25,45 @@ std::size_t count_of(const std::vector<std::size_t>& shape) {
 }  // namespace
 
 template <class T>
-Tensor<T>::Tensor() : shape_{0} {}
+Tensor<T>::Tensor() : shape_{0}, elements_(nullptr, Free{&Compute::host(), 0}) {}
 
 template <class T>
-Tensor<T>::Tensor(std::vector<std::size_t> shape)
-    : shape_(std::move(shape)), elements_(count_of(shape_)) {}
+Tensor<T>::Tensor(std::vector<std::size_t> shape, Compute& place)
+    : shape_(std::move(shape)), size_(count_of(shape_)) {
+  const std::size_t bytes = size_ * sizeof(T);
+  elements_ = {static_cast<T*>(place.allocate(bytes)), Free{&place, bytes}};
+  each(place, Fill<T>{T{0}}, size_, span());
+}
+
+template <class T>
+Tensor<T> Tensor<T>::copy_to(Compute& place) const {
+  Tensor copy(shape_, place);
+  Compute& either = place.on_host() ? this->place() : place;
+  either.copy(copy.data(), data(), size_ * sizeof(T));
+  return copy;
+}
+
+template <class T>
+Tensor<T>::Tensor(const Tensor& other) : Tensor(other.copy_to(other.place())) {}
+
+template <class T>
+Tensor<T>::Tensor(Tensor&& other) noexcept
+    : shape_(std::move(other.shape_)),
+      size_(std::exchange(other.size_, 0)),
+      elements_(std::move(other.elements_)) {}
+
+template <class T>
+Tensor<T>& Tensor<T>::operator=(Tensor other) noexcept {
+  swap(other);
+  return *this;
+}
+
+template <class T>
+void Tensor<T>::swap(Tensor& other) noexcept {
+  std::swap(shape_, other.shape_);
+  std::swap(size_, other.size_);
+  std::swap(elements_, other.elements_);
+}
 
 template <class T>
 ArrayView Tensor<T>::view(std::string name) {
@@ -34,5 +72,6 @@ ArrayView Tensor<T>::view(std::string name) {
 
 template class Tensor<float>;
 template class Tensor<double>;
+template class Tensor<std::uint32_t>;
 
 }  // namespace rondo::train

@@ -12,6 +12,13 @@
 #include "cuda/images.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/split.hpp"
+#include "train/each.hpp"
+#include "train/functions/activations.hpp"
+#include "train/functions/fill.hpp"
+#include "train/functions/losses.hpp"
+#include "train/functions/optimizers.hpp"
+#include "train/functions/round.hpp"
+#include "train/functions/rows.hpp"
 
 /// What of the kernels can be tested without a GPU.
 namespace rondo::cuda {
@@ -105,6 +112,38 @@ TEST(CudaKernels, ThereIsOneForEveryConversion) {
       EXPECT_NE(names.find('\n' + convert_kernel(conversion) + '\n'), std::string::npos)
           << convert_kernel(conversion);
   }
+}
+
+template <class... Functions>
+std::vector<std::string> kernels_of() {
+  return {train::detail::kernel_of<Functions>()...};
+}
+
+template <class T, class... Activations>
+std::vector<std::string> kernels_of_activations() {
+  return kernels_of<train::ActivationValue<T, Activations>...,
+                    train::ActivationGradient<T, Activations>...>();
+}
+
+template <class T>
+void expect_training_kernels(const std::string& names) {
+  using namespace train;
+  std::vector<std::string> all =
+      kernels_of<Fill<T>, Copy<T>, RoundToBfloat16<T>, SgdUpdate<T>, MomentumUpdate<T>,
+                 AdamUpdate<T>, RmspropUpdate<T>, FillRow<T>, SumColumns<T>, SquaredError<T>,
+                 CrossEntropy<T>, Fill<std::uint32_t>>();
+  std::ranges::copy(
+      kernels_of_activations<T, train::detail::ReluFunction, train::detail::TanhFunction,
+                             train::detail::SigmoidFunction, train::detail::GeluFunction>(),
+      std::back_inserter(all));
+  for (const std::string& name : all)
+    EXPECT_NE(names.find('\n' + name + '\n'), std::string::npos) << name;
+}
+
+TEST(CudaKernels, ThereIsOneForEveryFunctionOfTraining) {
+  const std::string names = kernel_names();
+  expect_training_kernels<float>(names);
+  expect_training_kernels<double>(names);
 }
 
 }  // namespace

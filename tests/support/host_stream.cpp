@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "core/log.hpp"
+#include "train/blas.hpp"
 
 namespace rondo::testing {
 
@@ -92,6 +93,53 @@ void HostStream::convert(const core::Conversion& conversion, std::span<const Pie
         core::convert(
             conversion, memory.open(piece.from, piece.count * size_of(conversion.from), true),
             memory.open(piece.to, piece.count * size_of(conversion.to), true), piece.count);
+  }});
+}
+
+void HostStream::run(const device::Job& job) {
+  const auto* const bytes = static_cast<const std::byte*>(job.function);
+  const std::vector<std::byte> function(bytes, bytes + job.function_bytes);
+  const std::vector<device::Job::Array> arrays(job.arrays.begin(), job.arrays.end());
+  enqueue({[this, function, arrays, count = job.count, on_host = job.on_host] {
+    std::vector<void*> opened;
+    for (const auto& [data, size] : arrays)
+      opened.push_back(size == 0 ? nullptr : device_.memory_.open(data, size, true));
+    on_host(function.data(), count, opened.data());
+  }});
+}
+
+namespace {
+
+std::size_t elements(std::size_t rows, std::size_t columns, std::size_t stride,
+                     const core::Batch& batch, std::size_t step) {
+  return (rows - 1) * std::max(stride, columns) + columns + (batch.count - 1) * step;
+}
+
+template <class T>
+void multiply_opened(const device::Multiplication& work, HostMemory& memory) {
+  const auto& [type, product, batch, a, b, beta, c] = work;
+  const auto open = [&](const void* matrix, bool transposed, std::size_t rows, std::size_t columns,
+                        std::size_t stride, std::size_t step) {
+    if (transposed) std::swap(rows, columns);
+    const std::size_t count = elements(rows, columns, stride, batch, step);
+    return reinterpret_cast<T*>(memory.open(matrix, count * sizeof(T), true));
+  };
+  train::blas::multiply<T>(
+      product, batch,
+      open(a, product.transpose_a, product.rows, product.inner, product.stride_a, batch.step_a),
+      open(b, product.transpose_b, product.inner, product.columns, product.stride_b, batch.step_b),
+      static_cast<T>(beta),
+      open(c, false, product.rows, product.columns, product.stride_c, batch.step_c));
+}
+
+}  // namespace
+
+void HostStream::multiply(const device::Multiplication& work) {
+  enqueue({[this, work] {
+    if (work.type == DataType::float32)
+      multiply_opened<float>(work, device_.memory_);
+    else
+      multiply_opened<double>(work, device_.memory_);
   }});
 }
 

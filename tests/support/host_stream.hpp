@@ -49,6 +49,8 @@ class HostStream : public device::Stream {
   void reduce(const core::Fold& fold, std::span<const void* const> sources, void* out,
               std::size_t count) override;
   void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override;
+  void run(const device::Job& job) override;
+  void multiply(const device::Multiplication& work) override;
   void record(device::Event& event) override;
   void wait(device::Event& event) override;
   void wait_value(const std::uint32_t* flag, std::uint32_t value) override;
@@ -97,6 +99,8 @@ class WrappedStream : public device::Stream {
   void convert(const core::Conversion& conversion, std::span<const Piece> pieces) override {
     stream_.convert(conversion, pieces);
   }
+  void run(const device::Job& job) override { stream_.run(job); }
+  void multiply(const device::Multiplication& work) override { stream_.multiply(work); }
   void record(device::Event& event) override { stream_.record(event); }
   void wait(device::Event& event) override { stream_.wait(event); }
   void wait_value(const std::uint32_t* flag, std::uint32_t value) override {

@@ -15,6 +15,7 @@ class Activation final : public Layer<T> {
   explicit Activation(std::size_t features);
 
  private:
+  bool goes_anywhere() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;

@@ -29,8 +29,13 @@ class EachPosition final : public Layer<T> {
   std::vector<Parameter<T>*> parameters() override { return inner_->parameters(); }
   std::vector<std::string> unique_names() override { return inner_->unique_names(); }
   void initialise(std::uint64_t seed) override { inner_->initialise(seed); }
+  void move_to(Compute& place) override {
+    inner_->move_to(place);
+    Layer<T>::move_to(place);
+  }
 
  private:
+  bool goes_anywhere() const override { return true; }  // if the inner layer does
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override {
     Pass inner_pass = pass;
     inner_pass.samples = {};

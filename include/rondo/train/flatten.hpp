@@ -12,6 +12,7 @@ class Flatten final : public Layer<T> {
   explicit Flatten(std::size_t features) : Layer<T>("flatten", features, features) {}
 
  private:
+  bool goes_anywhere() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass&) override { return input; }
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady&,
                                    InputGradient wanted) override {

@@ -59,6 +59,12 @@ class Layer {
   /// Draws the parameters; each layer tells how. The same seed gives the same numbers everywhere.
   virtual void initialise(std::uint64_t) {}
 
+  /// Takes the layer to another place: parameters, and from then on its outputs and gradients; what
+  /// it is given must lie there as well. Before the optimizer's first step and the reducer's, or
+  /// after the last. Throws Error(usage), naming the layer, if it computes on the host only.
+  virtual void move_to(Compute& place);
+  Compute& place() const { return *place_; }
+
   /// The outputs of `rows` samples: rows × outputs(), valid until the next forward(). `input` is
   /// rows × inputs() and must stay as it is until backward() has returned. Throws Error(usage) when
   /// its size differs.
@@ -81,6 +87,9 @@ class Layer {
   virtual std::span<const T> differentiate(std::span<const T> output_gradient,
                                            const GradientReady& ready, InputGradient wanted) = 0;
 
+  /// Whether it computes in any place.
+  virtual bool goes_anywhere() const { return false; }
+
   /// Whether inputs and output gradients are factors of matrix products.
   virtual bool multiplies() const { return false; }
 
@@ -95,6 +104,7 @@ class Layer {
   std::string name_;
   std::size_t inputs_;
   std::size_t outputs_;
+  Compute* place_ = &Compute::host();
   std::size_t rows_ = 0;
   std::span<const T> input_;
   Precision precision_ = Precision::full;

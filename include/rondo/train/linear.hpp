@@ -25,6 +25,7 @@ class Linear final : public Layer<T> {
   std::vector<Parameter<T>*> parameters() override { return {&weight_, &bias_}; }
 
  private:
+  bool goes_anywhere() const override { return true; }
   bool multiplies() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,

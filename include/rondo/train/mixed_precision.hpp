@@ -9,9 +9,10 @@
 namespace rondo::train {
 
 /// Writes each element rounded to bfloat16, to nearest and of two as near to the even one; a double
-/// is rounded to float first. NaN stays NaN. The arrays are of one size, and may be the same.
+/// is rounded to float first. NaN stays NaN. The arrays are of one size, may be the same, and
+/// lie in `place`.
 template <class T>
-void round_to_bfloat16(std::span<const T> from, std::span<T> to);
+void round_to_bfloat16(std::span<const T> from, std::span<T> to, Compute& place = Compute::host());
 
 /// Parameters whose values are bfloat16's while gradients are computed, and full when they are
 /// updated, saved or tested with: master weights (Micikevicius et al., 2018). All of them: also
@@ -39,8 +40,8 @@ class MasterWeights {
   bool rounded_ = false;
 };
 
-extern template void round_to_bfloat16(std::span<const float>, std::span<float>);
-extern template void round_to_bfloat16(std::span<const double>, std::span<double>);
+extern template void round_to_bfloat16(std::span<const float>, std::span<float>, Compute&);
+extern template void round_to_bfloat16(std::span<const double>, std::span<double>, Compute&);
 extern template class MasterWeights<float>;
 extern template class MasterWeights<double>;
 

@@ -49,12 +49,13 @@ class Optimizer {
   /// number.
   std::size_t add_slot(std::string name);
 
-  /// One parameter's memory in a step: `count` elements at each address, none of which overlap.
+  /// One parameter's memory in a step, equally much of each, none of which overlap. It lies in
+  /// `place`.
   struct Arrays {
-    T* value;
-    const T* gradient;
-    std::size_t count;
-    std::vector<T*> slots;
+    Compute& place;
+    std::span<T> value;
+    std::span<const T> gradient;
+    std::vector<std::span<T>> slots;
   };
   /// Updates one parameter; steps() counts this step already.
   virtual void update(const Arrays& arrays, double learning_rate) = 0;

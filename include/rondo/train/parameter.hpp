@@ -29,8 +29,12 @@ class Parameter {
   std::size_t size() const { return value_.size(); }
 
   /// From now on the gradient is `memory`, which the caller keeps alive as long as the parameter;
-  /// its contents stay. Throws Error(usage) unless it has size() elements.
+  /// its contents stay. It lies where the value does. Throws Error(usage) unless it has size()
+  /// elements.
   void store_gradient_in(std::span<T> memory);
+
+  /// Takes value and gradient to another place; the gradient then lies in memory of its own.
+  void move_to(Compute& place);
 
  private:
   std::string name_;

@@ -28,8 +28,10 @@ class Sequential final : public Layer<T> {
   std::vector<Parameter<T>*> parameters() override;
   std::vector<std::string> unique_names() override;
   void initialise(std::uint64_t seed) override;
+  void move_to(Compute& place) override;
 
  private:
+  bool goes_anywhere() const override { return true; }  // if its layers do
   template <class... Layers>
   static std::vector<std::unique_ptr<Layer<T>>> listed(Layers... layers) {
     std::vector<std::unique_ptr<Layer<T>>> list;

@@ -1,38 +1,21 @@
 #pragma once
 
 #include <cstddef>
-#include <new>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <rondo/train/array.hpp>
+#include <rondo/train/compute.hpp>
 
 namespace rondo::train {
 
-namespace detail {
-/// Gives memory at 64-byte boundaries, so that no element vector straddles two cache lines.
-template <class T>
-struct AlignedAllocator {
-  using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
-
-  AlignedAllocator() = default;
-  template <class U>
-  AlignedAllocator(const AlignedAllocator<U>&) {}
-
-  T* allocate(std::size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), kAlignment));
-  }
-  void deallocate(T* memory, std::size_t) { ::operator delete(memory, kAlignment); }
-
-  friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
-};
-}  // namespace detail
-
-/// An owning, row-major, 64-byte aligned array of any number of dimensions; T is float or double.
-/// A value: copies are deep; a moved tensor keeps its memory, so spans of it stay valid. Like a
-/// standard container: several threads may read, one may write.
+/// An owning, row-major, 64-byte aligned array of any number of dimensions; T is float, double or
+/// std::uint32_t. A value: copies are deep, and lie where the original does; a moved tensor keeps
+/// its memory, so spans of it stay valid. Like a standard container: several threads may read, one
+/// may write. Elements that don't lie on the host are reached through Compute alone.
 template <class T>
 class Tensor {
  public:
@@ -40,27 +23,44 @@ class Tensor {
   Tensor();
   /// Zeros. An empty shape is a scalar (one element). Throws Error(usage) when the product of the
   /// extents does not fit std::size_t.
-  explicit Tensor(std::vector<std::size_t> shape);
+  explicit Tensor(std::vector<std::size_t> shape, Compute& place = Compute::host());
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept;
+  Tensor& operator=(Tensor other) noexcept;
+
+  /// The same elements in another place.
+  Tensor copy_to(Compute& place) const;
 
   const std::vector<std::size_t>& shape() const { return shape_; }
   /// Number of elements.
-  std::size_t size() const { return elements_.size(); }
-  T* data() { return elements_.data(); }
-  const T* data() const { return elements_.data(); }
-  std::span<T> span() { return elements_; }
-  std::span<const T> span() const { return elements_; }
+  std::size_t size() const { return size_; }
+  T* data() { return elements_.get(); }
+  const T* data() const { return elements_.get(); }
+  std::span<T> span() { return {data(), size_}; }
+  std::span<const T> span() const { return {data(), size_}; }
   T& operator[](std::size_t i) { return elements_[i]; }
   const T& operator[](std::size_t i) const { return elements_[i]; }
+  Compute& place() const { return *elements_.get_deleter().place; }
 
   /// This tensor as checkpoints see it. Valid as long as the tensor has its memory.
   ArrayView view(std::string name);
 
  private:
+  struct Free {
+    Compute* place;
+    std::size_t bytes;
+    void operator()(T* elements) const noexcept { place->free(elements, bytes); }
+  };
+
+  void swap(Tensor& other) noexcept;
+
   std::vector<std::size_t> shape_;
-  std::vector<T, detail::AlignedAllocator<T>> elements_;
+  std::size_t size_ = 0;
+  std::unique_ptr<T[], Free> elements_;
 };
 
 extern template class Tensor<float>;
 extern template class Tensor<double>;
+extern template class Tensor<std::uint32_t>;
 
 }  // namespace rondo::train

@@ -9,6 +9,7 @@
 #include <rondo/train/broadcast.hpp>
 #include <rondo/train/checkpoint.hpp>
 #include <rondo/train/compression.hpp>
+#include <rondo/train/compute.hpp>
 #include <rondo/train/conv2d.hpp>
 #include <rondo/train/cross_entropy.hpp>
 #include <rondo/train/csv.hpp>
@@ -36,6 +37,7 @@
 #include <rondo/train/optimizer.hpp>
 #include <rondo/train/parameter.hpp>
 #include <rondo/train/permutation.hpp>
+#include <rondo/train/placed.hpp>
 #include <rondo/train/position_embedding.hpp>
 #include <rondo/train/prefetcher.hpp>
 #include <rondo/train/progress.hpp>
