@@ -27,6 +27,7 @@ RONDO_IMAGE("reduce_integer", RONDO_CUDA_KERNELS "/reduce_integer.fatbin");
 RONDO_IMAGE("reduce_floating", RONDO_CUDA_KERNELS "/reduce_floating.fatbin");
 RONDO_IMAGE("convert", RONDO_CUDA_KERNELS "/convert.fatbin");
 RONDO_IMAGE("elements", RONDO_CUDA_KERNELS "/elements.fatbin");
+RONDO_IMAGE("images", RONDO_CUDA_KERNELS "/images.fatbin");
 RONDO_IMAGE("rows", RONDO_CUDA_KERNELS "/rows.fatbin");
 
 // NOLINTBEGIN(readability-identifier-naming): as the assembler has them
@@ -39,6 +40,8 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern const char rondo_image_convert_end[];
 [[gnu::visibility("hidden")]] extern const char rondo_image_elements[];
 [[gnu::visibility("hidden")]] extern const char rondo_image_elements_end[];
+[[gnu::visibility("hidden")]] extern const char rondo_image_images[];
+[[gnu::visibility("hidden")]] extern const char rondo_image_images_end[];
 [[gnu::visibility("hidden")]] extern const char rondo_image_rows[];
 [[gnu::visibility("hidden")]] extern const char rondo_image_rows_end[];
 }
@@ -47,11 +50,12 @@ extern "C" {
 namespace rondo::cuda {
 
 std::span<const Image> images() {
-  static const std::array<Image, 5> all{
+  static const std::array<Image, 6> all{
       {{rondo_image_reduce_integer, rondo_image_reduce_integer_end},
        {rondo_image_reduce_floating, rondo_image_reduce_floating_end},
        {rondo_image_convert, rondo_image_convert_end},
        {rondo_image_elements, rondo_image_elements_end},
+       {rondo_image_images, rondo_image_images_end},
        {rondo_image_rows, rondo_image_rows_end}}};
   return all;
 }

@@ -90,9 +90,9 @@ void train_model(rondo::Communicator& world, const DigitsOptions& options, const
   train::Sequential<T> model = make_model<T>(data.images, classes, options.dropout);
   train::Loader<T> loader(data.images, data.split.train,
                           {options.batch_size, options.seed, world.rank(), world.size()});
-  const auto loss = [](std::span<const T> outputs, const train::Batch<T>& batch,
-                       std::span<T> gradient) {
-    return train::cross_entropy<T>(outputs, batch.labels, gradient);
+  const auto loss = [](std::span<const T> outputs, const train::PlacedBatch<T>& batch,
+                       std::span<T> gradient, train::Compute& place) {
+    return train::cross_entropy<T>(outputs, batch.labels, gradient, place);
   };
   Training<T> training(world, options, model, loader, loss, data.images.fingerprint(),
                        {{"dropout", fmt::to_string(options.dropout)}});

@@ -49,6 +49,7 @@ void report(rondo::Communicator& world, const LinearOptions& options, const Data
         fmt::format("test R² {:.6f}, RMSE {:.6g} (in units of {}, {} samples)", score.r2,
                     score.rmse * data.scale.target_deviation, options.target, score.samples));
   }
+  model.move_to(train::Compute::host());
   const auto weight = model.weight().value().span();
   std::vector<double> weights(weight.begin(), weight.end());
   weights.push_back(model.bias().value()[0]);
@@ -67,9 +68,9 @@ void train_model(rondo::Communicator& world, const LinearOptions& options, const
   train::Linear<T> model("linear", data.samples.width(), 1);
   train::Loader<T> loader(data.samples, data.split.train,
                           {options.batch_size, options.seed, world.rank(), world.size()});
-  const auto loss = [](std::span<const T> outputs, const train::Batch<T>& batch,
-                       std::span<T> gradient) {
-    return train::squared_error<T>(outputs, batch.targets, gradient);
+  const auto loss = [](std::span<const T> outputs, const train::PlacedBatch<T>& batch,
+                       std::span<T> gradient, train::Compute& place) {
+    return train::squared_error<T>(outputs, batch.targets, gradient, place);
   };
   Training<T> training(world, options, model, loader, loss, data.fingerprint);
   training.run();

@@ -143,9 +143,9 @@ void train_model(rondo::Communicator& world, const TextOptions& options, const D
   train::Sequential<T> model = make_model<T>(options, data.text.classes());
   train::Loader<T> loader(data.text, data.split.train,
                           {options.batch_size, options.seed, world.rank(), world.size()});
-  const auto loss = [](std::span<const T> outputs, const train::Batch<T>& batch,
-                       std::span<T> gradient) {
-    return train::cross_entropy<T>(outputs, batch.labels, gradient);
+  const auto loss = [](std::span<const T> outputs, const train::PlacedBatch<T>& batch,
+                       std::span<T> gradient, train::Compute& place) {
+    return train::cross_entropy<T>(outputs, batch.labels, gradient, place);
   };
   Training<T> training(world, options, model, loader, loss, data.text.fingerprint(),
                        {{"model", options.model}, {"heads", fmt::to_string(options.heads)}},

@@ -30,9 +30,11 @@ void with_element_type(const TrainingOptions& options, Train train) {
 template <class T>
 class Training {
  public:
-  /// The sum of the samples' losses; writes its gradient with respect to the model's outputs.
-  using Loss = std::function<double(std::span<const T> outputs, const rondo::train::Batch<T>& batch,
-                                    std::span<T> gradient)>;
+  /// The sum of the samples' losses; writes its gradient with respect to the model's outputs. All
+  /// of it lies in `place`.
+  using Loss =
+      std::function<double(std::span<const T> outputs, const rondo::train::PlacedBatch<T>& batch,
+                           std::span<T> gradient, rondo::train::Compute& place)>;
 
   /// `world`, `options`, `model` and `loader` must outlive the training. `model_settings` are those
   /// beside the options' that a resumed run must share, `counted` the targets' name. Collective.
@@ -59,6 +61,7 @@ class Training {
     state_.notes = {{"ranks", fmt::to_string(world.size())},
                     {"bucket-mb", fmt::to_string(options.bucket_mb)}};
     model_.initialise(options.seed);
+    rondo::train::agree(world, [&] { model_.move_to(place_of(world, options)); });
     reducer_.template add_views<T>(model_.parameters());
     if (options.dtype == DType::bf16) weights_.emplace(model_.parameters());
     if (options.zero) shard_optimizer();
@@ -171,17 +174,21 @@ class Training {
 
   /// Returns the sum of the losses.
   double forward_and_backward(const rondo::train::Batch<T>& batch) {
+    rondo::train::Compute& place = model_.place();
+    const auto placed = batch_memory_.placed(place, batch);
     const auto outputs = model_.forward(
-        batch.features, batch.samples(),
+        placed.features, batch.samples(),
         {.training = true,
          .seed = options_.seed,
          .step = position_.step,
          .samples = batch.numbers,
          .precision = options_.dtype == DType::bf16 ? rondo::train::Precision::bfloat16
                                                     : rondo::train::Precision::full});
-    gradient_.resize(outputs.size());
-    const double loss = loss_(outputs, batch, gradient_);
-    model_.backward(gradient_, [&](std::size_t i) { reducer_.ready(i); });
+    if (gradient_.size() < outputs.size())
+      gradient_ = rondo::train::Tensor<T>({outputs.size()}, place);
+    const std::span<T> gradient = gradient_.span().first(outputs.size());
+    const double loss = loss_(outputs, placed, gradient, place);
+    model_.backward(gradient, [&](std::size_t i) { reducer_.ready(i); });
     return loss;
   }
 
@@ -217,7 +224,8 @@ class Training {
   rondo::train::Position position_;
   std::optional<rondo::train::Checkpointer> checkpointer_;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> saved_;  // steps taken, and skipped
-  std::vector<T> gradient_;            // of the loss with respect to the outputs
+  rondo::train::BatchMemory<T> batch_memory_;
+  rondo::train::Tensor<T> gradient_;   // of the loss with respect to the outputs
   rondo::train::Stopwatch stopwatch_;  // of the epoch
   rondo::train::Stopwatch total_;
   rondo::train::CommunicationTimes epoch_times_;

@@ -90,6 +90,9 @@ void add_reduction_options(CLI::App& app, TrainingOptions& options) {
 }
 
 void add_running_options(CLI::App& app, TrainingOptions& options) {
+  app.add_option("--device", options.device, "where to compute: cpu, or cuda, a GPU")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->capture_default_str();
   app.add_option("--algorithm", options.algorithm, "all-reduce algorithm [chosen by size]");
   app.add_option("--checkpoint", options.checkpoint, "folder to save checkpoints to");
   app.add_option("--checkpoint-every", options.checkpoint_every,
@@ -121,6 +124,14 @@ bool parse_command_line(CLI::App& app, const rondo::Communicator& world, int arg
     if (world.rank() == 0) app.exit(error);
     return false;
   }
+}
+
+train::Compute& place_of(const rondo::Communicator& world, const TrainingOptions& options) {
+  if (options.device == "cpu") return train::Compute::host();
+  if (options.zero || options.hook != "none")
+    throw rondo::Error(rondo::ErrorCode::usage,
+                       "--device cuda has neither --zero nor --hook yet; use --device cpu");
+  return train::Compute::cuda(world.node_rank() % train::Compute::cuda_devices());
 }
 
 train::ReducerOptions reducer_options(const TrainingOptions& options) {

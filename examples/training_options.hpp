@@ -42,6 +42,7 @@ struct TrainingOptions {
   double clip_norm = 0;
   rondo::train::NonFinite on_nonfinite = rondo::train::NonFinite::propagate;
   std::string hook = "none";
+  std::string device = "cpu";
   std::string algorithm;
   std::string checkpoint;
   std::uint64_t checkpoint_every = 0;
@@ -58,6 +59,11 @@ void add_training_options(CLI::App& app, TrainingOptions& options);
 /// shall end, with `status`.
 bool parse_command_line(CLI::App& app, const rondo::Communicator& world, int argc, char** argv,
                         int& status);
+
+/// Where a rank computes: the host, or the device that its place in its node gives it. Throws
+/// rondo::Error(cuda) saying what is missing where there is no device, rondo::Error(usage) for
+/// options that devices don't have.
+rondo::train::Compute& place_of(const rondo::Communicator& world, const TrainingOptions& options);
 
 /// How gradients are reduced. Throws rondo::Error(usage) for an unknown hook.
 rondo::train::ReducerOptions reducer_options(const TrainingOptions& options);

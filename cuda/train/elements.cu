@@ -7,9 +7,13 @@
 
 using namespace rondo::train;
 
+RONDO_EACH(fill_uint8, Fill<std::uint8_t>)
 RONDO_EACH(fill_uint32, Fill<std::uint32_t>)
 RONDO_EACH_OF(fill, Fill)
+RONDO_EACH(fill_uint64, Fill<std::uint64_t>)
 RONDO_EACH_OF(copy, Copy)
+RONDO_EACH_OF(add, Add)
+RONDO_EACH_OF(scale, Scale)
 RONDO_EACH_OF(round_to_bfloat16, RoundToBfloat16)
 
 #define RONDO_ACTIVATION(name, Function)                                           \

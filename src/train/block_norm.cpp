@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/reduce.hpp"
+#include "train/fold.hpp"
 
 namespace rondo::train {
 
@@ -59,11 +59,9 @@ double clip_factor(double norm, double limit) {
   return factor > 1.0 ? 1.0 : factor;
 }
 
-void multiply_by(Buffer data, double factor) {
+void multiply_by(Compute& place, Buffer data, double factor) {
   const void* const source[] = {data.data};
-  if (data.count > 0)
-    core::reduce_many({.type = data.type, .op = ReduceOp::sum, .scale = factor}, source, data.data,
-                      data.count);
+  fold(place, {.type = data.type, .op = ReduceOp::sum, .scale = factor}, source, data);
 }
 
 }  // namespace rondo::train

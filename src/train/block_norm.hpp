@@ -4,6 +4,7 @@
 #include <span>
 
 #include <rondo/buffer.hpp>
+#include <rondo/train/compute.hpp>
 
 namespace rondo::train {
 
@@ -31,7 +32,7 @@ double norm_of(std::span<const double> block_sums);
 /// and at most 1, as torch.nn.utils.clip_grad_norm_ has it. NaN if the norm is NaN.
 double clip_factor(double norm, double limit);
 
-/// Multiplies in the accumulator type. `data` is of a floating type.
-void multiply_by(Buffer data, double factor);
+/// Multiplies in the accumulator type. `data` is of a floating type, and lies in `place`.
+void multiply_by(Compute& place, Buffer data, double factor);
 
 }  // namespace rondo::train

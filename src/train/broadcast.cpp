@@ -1,10 +1,10 @@
 #include <rondo/train/broadcast.hpp>
 
-#include <cstring>
 #include <vector>
 
 #include <rondo/communicator.hpp>
 
+#include "device/copy.hpp"
 #include "train/check_alike.hpp"
 
 namespace rondo::train {
@@ -26,10 +26,10 @@ void broadcast_together(Communicator& communicator, std::span<const ArrayView> a
     }
   };
   for_each_place(
-      [](void* data, std::uint8_t* place, std::size_t n) { std::memcpy(place, data, n); });
+      [](void* data, std::uint8_t* place, std::size_t n) { device::copy(place, data, n); });
   communicator.broadcast(std::span(packed), 0);
   for_each_place(
-      [](void* data, std::uint8_t* place, std::size_t n) { std::memcpy(data, place, n); });
+      [](void* data, std::uint8_t* place, std::size_t n) { device::copy(data, place, n); });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -18,6 +17,7 @@
 #include <rondo/train/compression.hpp>
 
 #include "core/log.hpp"
+#include "device/copy.hpp"
 #include "train/check_alike.hpp"
 #include "train/checkpoint_folder.hpp"
 #include "train/manifest.hpp"
@@ -77,7 +77,7 @@ void move_into(std::vector<std::byte>& memory, std::vector<ArrayView>& arrays) {
   memory.resize(bytes);
   std::byte* place = memory.data();
   for (ArrayView& array : arrays) {
-    if (array.data != nullptr) std::memcpy(place, array.data, array.bytes());
+    if (array.data != nullptr) device::copy(place, array.data, array.bytes());
     array.data = place;
     place += array.bytes();
   }
@@ -218,7 +218,7 @@ Position load_checkpoint(Communicator& communicator, const std::string& folder,
   if (loaded) {
     for (ArrayView& array : std::span(arrays).first(arrays.size() - residuals.size())) {
       char* const data = loaded->arrays.data(array.name);
-      if (array.data != nullptr) std::memcpy(array.data, data, array.bytes());
+      if (array.data != nullptr) device::copy(array.data, data, array.bytes());
       array.data = data;
     }
   }

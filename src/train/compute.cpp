@@ -22,7 +22,9 @@ Compute::Compute() = default;
 Compute::~Compute() = default;
 
 Compute::Compute(device::Runtime& runtime, int device)
-    : device_(std::make_unique<Device>(runtime, device, runtime.wrap_stream(device, nullptr))) {}
+    : device_(
+          std::make_unique<Device>(Device{runtime, device, runtime.wrap_stream(device, nullptr)})) {
+}
 
 Compute& Compute::host() {
   static Compute host;
@@ -39,15 +41,17 @@ Compute& Compute::cuda(int device) {
   return *compute;
 }
 
+int Compute::cuda_devices() { return device::cuda_runtime().device_count(); }
+
 void* Compute::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   if (on_host()) return ::operator new(bytes, kAlignment);
   return device_->runtime.allocate(device_->memory(), bytes);
 }
 
-void Compute::free(void* memory, std::size_t bytes) noexcept {
+void Compute::free(void* memory, std::size_t /*bytes*/) noexcept {
   if (memory == nullptr) return;
-  if (on_host()) return ::operator delete(memory, bytes, kAlignment);
+  if (on_host()) return ::operator delete(memory, kAlignment);
   try {
     device_->stream->synchronize();
   } catch (const Error& error) {

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
-#include "train/blas.hpp"
+#include "train/each.hpp"
+#include "train/functions/images.hpp"
 #include "train/initialise.hpp"
 #include "train/memory.hpp"
-#include "train/unfold.hpp"
+#include "train/multiply.hpp"
+#include "train/rows.hpp"
 
 namespace rondo::train {
 
@@ -24,8 +26,7 @@ Conv2d<T>::Conv2d(const std::string& name, const ImageShape& input, const ImageS
       window_(window),
       output_shape_(output),
       weight_(name + ".weight", {output.channels, input.channels, window.size, window.size}),
-      bias_(name + ".bias", {output.channels}),
-      columns_({patch() * output_shape_.pixels()}) {}
+      bias_(name + ".bias", {output.channels}) {}
 
 template <class T>
 void Conv2d<T>::initialise(std::uint64_t seed) {
@@ -33,17 +34,43 @@ void Conv2d<T>::initialise(std::uint64_t seed) {
 }
 
 template <class T>
-std::span<const T> Conv2d<T>::apply(std::span<const T> input, const Pass&) {
-  const std::span<T> output = grown(output_, this->rows() * this->outputs());
+std::size_t Conv2d<T>::samples_at_once() const {
+  if (this->place().on_host()) return 1;  // whose columns stay in its cache
+  constexpr std::size_t kMostElements = std::size_t{1} << 24;
+  return std::max(kMostElements / (patch() * output_shape_.pixels()), std::size_t{1});
+}
+
+/// Calls body(first, count) for all samples, some at a time.
+template <class T>
+template <class Body>
+void Conv2d<T>::for_each_part(Body body) {
+  const std::size_t most = samples_at_once();
+  for (std::size_t first = 0; first < this->rows(); first += most)
+    body(first, std::min(most, this->rows() - first));
+}
+
+template <class T>
+std::span<const T> Conv2d<T>::unfolded(std::size_t first, std::size_t count) {
   const std::size_t pixels = output_shape_.pixels();
-  for (std::size_t row = 0; row < this->rows(); ++row) {
-    T* const sample = output.data() + row * this->outputs();
-    for (std::size_t channel = 0; channel < output_shape_.channels; ++channel)
-      std::fill_n(sample + channel * pixels, pixels, bias_.value()[channel]);
-    unfold(input_shape_, window_, input.data() + row * this->inputs(), columns_.data());
-    blas::multiply<T>({.rows = output_shape_.channels, .columns = pixels, .inner = patch()},
-                      weight_.value().data(), columns_.data(), T{1}, sample);
-  }
+  const std::span<T> columns = grown(this->place(), columns_, count * patch() * pixels);
+  const auto images = this->input().subspan(first * this->inputs(), count * this->inputs());
+  each(this->place(), Unfold<T>{input_shape_, window_}, count * patch(), images, columns);
+  return columns;
+}
+
+template <class T>
+std::span<const T> Conv2d<T>::apply(std::span<const T>, const Pass&) {
+  const std::span<T> output = grown(this->place(), output_, this->rows() * this->outputs());
+  const std::size_t pixels = output_shape_.pixels();
+  const std::size_t channels = output_shape_.channels;
+  for_each_part([&](std::size_t first, std::size_t count) {
+    const auto part = output.subspan(first * this->outputs(), count * this->outputs());
+    each(this->place(), FillPlane<T>{channels, pixels}, count * channels, part,
+         std::as_const(bias_).value().span());
+    multiply<T>(this->place(), {.rows = channels, .columns = pixels, .inner = patch()},
+                {.count = count, .step_b = patch() * pixels, .step_c = this->outputs()},
+                weight_.value().data(), unfolded(first, count).data(), T{1}, part.data());
+  });
   return output;
 }
 
@@ -55,43 +82,53 @@ std::span<const T> Conv2d<T>::differentiate(std::span<const T> output_gradient,
   differentiate_weight(output_gradient);
   ready(0);
   if (wanted == InputGradient::skip) return {};
-  const std::span<T> gradient = grown(input_gradient_, this->rows() * this->inputs());
-  std::ranges::fill(gradient, T{0});
-  for (std::size_t row = 0; row < this->rows(); ++row) {
-    blas::multiply<T>({.transpose_a = true,
-                       .rows = patch(),
-                       .columns = output_shape_.pixels(),
-                       .inner = output_shape_.channels},
-                      weight_.value().data(), output_gradient.data() + row * this->outputs(), T{0},
-                      columns_.data());
-    fold(input_shape_, window_, columns_.data(), gradient.data() + row * this->inputs());
-  }
-  return gradient;
+  return differentiate_input(output_gradient);
 }
 
 template <class T>
 void Conv2d<T>::differentiate_bias(std::span<const T> output_gradient) {
-  std::ranges::fill(bias_.gradient(), T{0});
-  const T* plane = output_gradient.data();
-  for (std::size_t row = 0; row < this->rows(); ++row)
-    for (T& channel : bias_.gradient()) {
-      channel += std::accumulate(plane, plane + output_shape_.pixels(), T{0});
-      plane += output_shape_.pixels();
-    }
+  const std::size_t planes = this->rows() * output_shape_.channels;
+  const std::span<T> sums = grown(this->place(), plane_sums_, planes);
+  each(this->place(), SumPlane<T>{output_shape_.pixels()}, planes, output_gradient, sums);
+  sum_rows<T>(this->place(), sums, bias_.gradient());
 }
 
 /// Unfolds the samples once more: keeping what forward unfolded would take size² times the memory.
 template <class T>
 void Conv2d<T>::differentiate_weight(std::span<const T> output_gradient) {
-  for (std::size_t row = 0; row < this->rows(); ++row) {
-    unfold(input_shape_, window_, this->input().data() + row * this->inputs(), columns_.data());
-    blas::multiply<T>({.transpose_b = true,
-                       .rows = output_shape_.channels,
-                       .columns = patch(),
-                       .inner = output_shape_.pixels()},
-                      output_gradient.data() + row * this->outputs(), columns_.data(),
-                      row == 0 ? T{0} : T{1}, weight_.gradient().data());
-  }
+  for_each_part([&](std::size_t first, std::size_t count) {
+    multiply<T>(
+        this->place(),
+        {.transpose_b = true,
+         .rows = output_shape_.channels,
+         .columns = patch(),
+         .inner = output_shape_.pixels()},
+        {.count = count, .step_a = this->outputs(), .step_b = patch() * output_shape_.pixels()},
+        output_gradient.data() + first * this->outputs(), unfolded(first, count).data(),
+        first == 0 ? T{0} : T{1}, weight_.gradient().data());
+  });
+}
+
+template <class T>
+std::span<const T> Conv2d<T>::differentiate_input(std::span<const T> output_gradient) {
+  const std::span<T> gradient =
+      grown(this->place(), input_gradient_, this->rows() * this->inputs());
+  const std::size_t matrix = patch() * output_shape_.pixels();
+  for_each_part([&](std::size_t first, std::size_t count) {
+    const std::span<T> columns = grown(this->place(), columns_, count * matrix);
+    multiply<T>(this->place(),
+                {.transpose_a = true,
+                 .rows = patch(),
+                 .columns = output_shape_.pixels(),
+                 .inner = output_shape_.channels},
+                {.count = count, .step_b = this->outputs(), .step_c = matrix},
+                weight_.value().data(), output_gradient.data() + first * this->outputs(), T{0},
+                columns.data());
+    each(this->place(), FoldPlane<T>{input_shape_, window_}, count * input_shape_.channels,
+         std::span<const T>(columns),
+         gradient.subspan(first * this->inputs(), count * this->inputs()));
+  });
+  return gradient;
 }
 
 template class Conv2d<float>;

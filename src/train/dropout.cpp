@@ -1,14 +1,16 @@
 #include <rondo/train/dropout.hpp>
 
-#include <algorithm>
-#include <functional>
 #include <string_view>
 
 #include <fmt/core.h>
 
 #include <rondo/error.hpp>
+#include <rondo/train/placed.hpp>
 
 #include "core/digest.hpp"
+#include "train/each.hpp"
+#include "train/functions/dropout.hpp"
+#include "train/functions/fill.hpp"
 #include "train/memory.hpp"
 #include "train/random.hpp"
 
@@ -23,9 +25,10 @@ std::uint64_t number_of(std::string_view name) {
 }
 
 template <class T>
-std::span<const T> product(std::span<const T> a, std::span<const T> mask, Tensor<T>& memory) {
-  const std::span<T> result = grown(memory, a.size());
-  std::ranges::transform(a, mask, result.begin(), std::multiplies<T>());
+std::span<const T> product(Compute& place, std::span<const T> a, std::span<const T> mask,
+                           Tensor<T>& memory) {
+  const std::span<T> result = grown(place, memory, a.size());
+  each(place, Scale<T>(), a.size(), a, mask, result);
   return result;
 }
 
@@ -41,15 +44,14 @@ Dropout<T>::Dropout(const std::string& name, std::size_t features, double probab
 }
 
 template <class T>
-void Dropout<T>::draw_mask(const Pass& pass, std::span<T> mask) const {
-  const T kept = static_cast<T>(1.0 / (1.0 - probability_));
+void Dropout<T>::draw_mask(const Pass& pass, std::span<T> mask) {
   const std::uint64_t step = mix(mix(mix(pass.seed) + number_) + pass.step);
-  for (std::size_t row = 0; row < this->rows(); ++row) {
-    const std::uint64_t sample = mix(step + pass.samples[row]);
-    for (std::size_t i = 0; i < this->inputs(); ++i)
-      mask[row * this->inputs() + i] =
-          unit_interval(SplitMix::at(sample, i)) < probability_ ? T{0} : kept;
-  }
+  seeds_.clear();
+  for (const std::size_t sample : pass.samples) seeds_.push_back(mix(step + sample));
+  const DropoutMask<T> draw{this->inputs(), probability_,
+                            static_cast<T>(1.0 / (1.0 - probability_))};
+  each(this->place(), draw, this->rows(),
+       placed<std::uint64_t>(this->place(), seeds_, placed_seeds_), mask);
 }
 
 template <class T>
@@ -62,9 +64,9 @@ std::span<const T> Dropout<T>::apply(std::span<const T> input, const Pass& pass)
         fmt::format("'{}' was given {} rows, but the pass has {} sample numbers; in training "
                     "it needs one for each row",
                     this->name(), this->rows(), pass.samples.size()));
-  const std::span<T> mask = grown(mask_, input.size());
+  const std::span<T> mask = grown(this->place(), mask_, input.size());
   draw_mask(pass, mask);
-  return product<T>(input, mask, output_);
+  return product<T>(this->place(), input, mask, output_);
 }
 
 template <class T>
@@ -72,7 +74,8 @@ std::span<const T> Dropout<T>::differentiate(std::span<const T> output_gradient,
                                              const GradientReady&, InputGradient wanted) {
   if (wanted == InputGradient::skip) return {};
   if (!changes_) return output_gradient;
-  return product<T>(output_gradient, mask_.span().first(output_gradient.size()), input_gradient_);
+  return product<T>(this->place(), output_gradient, mask_.span().first(output_gradient.size()),
+                    input_gradient_);
 }
 
 template class Dropout<float>;

@@ -51,7 +51,11 @@ void each(Compute& place, const F& function, std::size_t count, std::span<T>... 
   if (count == 0) return;
   if (place.on_host()) {
     const F local = function;  // which no array overlaps
+#ifdef __clang__
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
     for (std::size_t i = 0; i < count; ++i) local(i, arrays.data()...);
     return;
   }

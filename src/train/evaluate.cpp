@@ -8,6 +8,7 @@
 #include <rondo/error.hpp>
 #include <rondo/train/cross_entropy.hpp>
 #include <rondo/train/loader.hpp>
+#include <rondo/train/placed.hpp>
 
 namespace rondo::train {
 namespace {
@@ -25,10 +26,14 @@ void for_each_sample(const Communicator& communicator, Layer<T>& model, const Da
   for (std::size_t i = communicator.rank(); i < samples.size(); i += communicator.size())
     mine.push_back(samples[i]);
   const std::size_t at_once = samples_at_once(model.outputs());
+  Tensor<T> features;
+  Tensor<T> fetched_outputs;
   for (std::size_t begin = 0; begin < mine.size(); begin += at_once) {
     const std::size_t count = std::min(at_once, mine.size() - begin);
     const auto batch = gather_batch<T>(data, std::span(mine).subspan(begin, count));
-    const std::span<const T> outputs = model.forward(batch.features, count);
+    const auto placed_outputs =
+        model.forward(placed<T>(model.place(), batch.features, features), count);
+    const auto outputs = fetched<T>(model.place(), placed_outputs, fetched_outputs);
     for (std::size_t i = 0; i < count; ++i)
       add(batch, i, outputs.subspan(i * model.outputs(), model.outputs()));
   }

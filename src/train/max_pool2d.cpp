@@ -1,12 +1,13 @@
 #include <rondo/train/max_pool2d.hpp>
 
-#include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include <rondo/error.hpp>
 
+#include "train/each.hpp"
+#include "train/functions/images.hpp"
 #include "train/memory.hpp"
 
 namespace rondo::train {
@@ -14,16 +15,6 @@ namespace rondo::train {
 namespace {
 
 constexpr const char* kName = "max_pool2d";
-
-/// The pixels of one dimension that the window covers at a place: [begin, end).
-struct Covered {
-  std::size_t begin;
-  std::size_t end;
-
-  Covered(const Window& window, std::size_t place, std::size_t extent)
-      : begin(std::max(place * window.stride, window.padding) - window.padding),
-        end(std::min(place * window.stride + window.size - window.padding, extent)) {}
-};
 
 }  // namespace
 
@@ -44,29 +35,11 @@ MaxPool2d<T>::MaxPool2d(const ImageShape& input, const ImageShape& output, const
 }
 
 template <class T>
-std::uint32_t MaxPool2d<T>::largest_in(const T* plane, std::size_t y, std::size_t x) const {
-  const Covered lines(window_, y, input_shape_.height);
-  const Covered columns(window_, x, input_shape_.width);
-  std::size_t best = lines.begin * input_shape_.width + columns.begin;
-  for (std::size_t line = lines.begin; line < lines.end; ++line)
-    for (std::size_t column = columns.begin; column < columns.end; ++column) {
-      const std::size_t pixel = line * input_shape_.width + column;
-      if (plane[pixel] > plane[best] || std::isnan(plane[pixel])) best = pixel;
-    }
-  return static_cast<std::uint32_t>(best);
-}
-
-template <class T>
 std::span<const T> MaxPool2d<T>::apply(std::span<const T> input, const Pass&) {
-  const std::span<T> output = grown(output_, this->rows() * this->outputs());
-  if (chosen_.size() < output.size()) chosen_.resize(output.size());
-  const T* plane = input.data();
-  for (std::size_t i = 0; i < output.size(); plane += input_shape_.pixels())
-    for (std::size_t y = 0; y < output_shape_.height; ++y)
-      for (std::size_t x = 0; x < output_shape_.width; ++x, ++i) {
-        chosen_[i] = largest_in(plane, y, x);
-        output[i] = plane[chosen_[i]];
-      }
+  const std::size_t count = this->rows() * this->outputs();
+  const std::span<T> output = grown(this->place(), output_, count);
+  each(this->place(), MaxPool<T>{input_shape_, window_}, this->rows() * input_shape_.channels,
+       input, output, grown(this->place(), chosen_, count));
   return output;
 }
 
@@ -74,12 +47,11 @@ template <class T>
 std::span<const T> MaxPool2d<T>::differentiate(std::span<const T> output_gradient,
                                                const GradientReady&, InputGradient wanted) {
   if (wanted == InputGradient::skip) return {};
-  const std::span<T> gradient = grown(input_gradient_, this->rows() * this->inputs());
-  std::ranges::fill(gradient, T{0});
-  T* plane = gradient.data();
-  for (std::size_t i = 0; i < output_gradient.size(); plane += input_shape_.pixels())
-    for (std::size_t end = i + output_shape_.pixels(); i < end; ++i)
-      plane[chosen_[i]] += output_gradient[i];
+  const std::span<T> gradient =
+      grown(this->place(), input_gradient_, this->rows() * this->inputs());
+  each(this->place(), MaxPoolGradient<T>{input_shape_.pixels(), output_shape_.pixels()},
+       this->rows() * input_shape_.channels, output_gradient,
+       std::as_const(chosen_).span().first(output_gradient.size()), gradient);
   return gradient;
 }
 

@@ -26,6 +26,7 @@ std::span<const T> fetched(Compute& place, std::span<const T> elements, Tensor<T
 RONDO_PLACED(float)
 RONDO_PLACED(double)
 RONDO_PLACED(std::uint32_t)
+RONDO_PLACED(std::uint64_t)
 #undef RONDO_PLACED
 
 }  // namespace rondo::train

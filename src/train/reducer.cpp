@@ -79,12 +79,22 @@ std::size_t GradientReducer::add(std::string name, std::vector<std::size_t> shap
 template <class T>
 std::size_t GradientReducer::add_views(std::span<Parameter<T>* const> parameters) {
   const std::size_t first = entries_.size();
+  for (const Parameter<T>* parameter : parameters) set_place(parameter->value().place());
   for (const Parameter<T>* parameter : parameters)
     add(parameter->name(), parameter->value().shape(), data_type_of<T>);
   for (std::size_t i = 0; i < parameters.size(); ++i)
     parameters[i]->store_gradient_in(
         {static_cast<T*>(gradient(first + i).data), parameters[i]->size()});
   return first;
+}
+
+void GradientReducer::set_place(Compute& place) {
+  if (&place == place_) return;
+  if (!entries_.empty() || !place_->on_host())
+    throw Error(ErrorCode::usage, "a reducer's gradients lie on the host, or all on one device");
+  if (options_.shard || options_.compression.kind != Compression::Kind::none)
+    throw Error(ErrorCode::usage, "gradients on a device are neither sharded nor compressed");
+  place_ = &place;
 }
 
 std::size_t GradientReducer::add_entry(Entry entry) {
@@ -141,7 +151,7 @@ void GradientReducer::lay_out() {
 void GradientReducer::add_bucket(DataType type, std::vector<std::size_t> entries) {
   std::size_t bytes = 0;
   for (const std::size_t i : entries) bytes += entries_[i].bytes();
-  SharedBuffer<std::byte> memory(communicator_, bytes);
+  BucketMemory memory(communicator_, *place_, bytes);
   std::byte* place = memory.data();
   std::vector<BucketPart> parts;
   for (const std::size_t i : entries) {

@@ -31,7 +31,7 @@ void GradientReducer::judge() {
   if (!clip) return;
   const double factor = clip_factor(current_.norm, options_.clip_norm);
   if (factor != 1.0)
-    for (Bucket& bucket : buckets_) multiply_by(bucket.own(), factor);
+    for (Bucket& bucket : buckets_) multiply_by(*place_, bucket.own(), factor);
 }
 
 double GradientReducer::norm_of_gradients() {
@@ -39,7 +39,7 @@ double GradientReducer::norm_of_gradients() {
   for (const Entry& entry : entries_) {
     const std::size_t first = sums.size() + entry.own.begin / kNormBlock;
     sums.resize(sums.size() + norm_blocks(entry.count));
-    block_squares(entry.own_in_bucket(), sums.data() + first);
+    block_squares(on_host(entry.own_in_bucket()), sums.data() + first);
   }
   // Each block has one owner, so that this adds zeros only.
   if (options_.shard) communicator_.allreduce(std::span(sums), ReduceOp::sum);
@@ -48,7 +48,7 @@ double GradientReducer::norm_of_gradients() {
 
 void GradientReducer::judge_nonfinite() {
   const auto found = std::ranges::find_if(
-      entries_, [](const Entry& entry) { return !all_finite(entry.own_in_bucket()); });
+      entries_, [&](const Entry& entry) { return !all_finite(on_host(entry.own_in_bucket())); });
   std::uint64_t first = found - entries_.begin();
   if (options_.shard) communicator_.allreduce(std::span(&first, 1), ReduceOp::min);
   if (first == entries_.size()) return;

@@ -1,22 +1,39 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <rondo/shared_buffer.hpp>
 #include <rondo/train/reducer.hpp>
+#include <rondo/train/tensor.hpp>
 
 #include "train/bucket_reduction.hpp"
 #include "train/gradient_sum.hpp"
 
 namespace rondo::train {
 
-inline void copy(ConstBuffer from, Buffer to) {
-  if (to.data != from.data && to.count > 0) std::memcpy(to.data, from.data, to.bytes());
-}
+/// Zeros where the ranks of a node reach them, or on a device.
+class BucketMemory {
+ public:
+  BucketMemory(Communicator& communicator, Compute& place, std::size_t bytes)
+      : bytes_(bytes), shared_(communicator, place.on_host() ? bytes : 0) {
+    if (!place.on_host())
+      on_device_ = Tensor<std::uint32_t>({(bytes + sizeof(std::uint32_t) - 1) / 4}, place);
+  }
+
+  std::byte* data() {
+    return on_device_.size() > 0 ? reinterpret_cast<std::byte*>(on_device_.data()) : shared_.data();
+  }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  SharedBuffer<std::byte> shared_;
+  Tensor<std::uint32_t> on_device_;
+};
 
 struct GradientReducer::Entry {
   std::string name;
@@ -43,7 +60,7 @@ struct GradientReducer::Entry {
 struct GradientReducer::Bucket {
   DataType type;
   std::vector<std::size_t> entries;
-  SharedBuffer<std::byte> memory;
+  BucketMemory memory;
   std::unique_ptr<BucketShards> shards{};  // null: not sharded
   std::unique_ptr<BucketReduction> reduction{};
   std::size_t missing = 0;  // entries not ready in this step

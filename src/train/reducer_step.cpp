@@ -9,6 +9,8 @@
 #include "core/log.hpp"
 #include "core/trace.hpp"
 #include "train/all_finite.hpp"
+#include "train/each.hpp"
+#include "train/functions/fill.hpp"
 #include "train/reducer_parts.hpp"
 
 // What a reducer does in a step; what becomes of its result is in reducer_judge.cpp.
@@ -49,11 +51,24 @@ double covered(std::span<const BucketTimes> buckets) {
   return seconds;
 }
 
-void fill_with_zeros(Buffer data) {
-  if (data.count > 0) std::memset(data.data, 0, data.bytes());
+}  // namespace
+
+void GradientReducer::copy(ConstBuffer from, Buffer to) {
+  if (to.data != from.data) place_->copy(to.data, from.data, to.bytes());
 }
 
-}  // namespace
+void GradientReducer::fill_with_zeros(Buffer data) {
+  const std::span<std::uint8_t> bytes(static_cast<std::uint8_t*>(data.data), data.bytes());
+  each(*place_, Fill<std::uint8_t>{0}, bytes.size(), bytes);
+}
+
+/// Themselves, or a copy that is valid until the next.
+ConstBuffer GradientReducer::on_host(ConstBuffer gradients) {
+  if (place_->on_host()) return gradients;
+  fetched_.resize(gradients.bytes());
+  place_->copy(fetched_.data(), gradients.data, gradients.bytes());
+  return {fetched_.data(), gradients.count, gradients.type};
+}
 
 void GradientReducer::accumulate(std::uint64_t local_samples) {
   if (phase_ == Phase::reducing)
@@ -112,16 +127,16 @@ void GradientReducer::ready(std::size_t i) {
                             "under way already",
                             entry.name));
   entry.ready = true;
-  if (phase_ == Phase::accumulating) return entry.accumulated.add(entry.gradient());
+  if (phase_ == Phase::accumulating) return entry.accumulated.add(*place_, entry.gradient());
   copy(entry.gradient(), entry.in_bucket());
-  if (!entry.accumulated.empty()) entry.accumulated.add_to(entry.in_bucket());
+  if (!entry.accumulated.empty()) entry.accumulated.add_to(*place_, entry.in_bucket());
   mark_ready(entry);
   advance(!options_.overlap);
 }
 
 /// Its contribution lies in the bucket.
 void GradientReducer::mark_ready(Entry& entry) {
-  if (options_.on_nonfinite == NonFinite::stop && !all_finite(entry.in_bucket()))
+  if (options_.on_nonfinite == NonFinite::stop && !all_finite(on_host(entry.in_bucket())))
     own_nonfinite_ = std::min(own_nonfinite_, static_cast<std::size_t>(&entry - entries_.data()));
   if (--buckets_[entry.bucket].missing == 0)
     current_.bucket_times[entry.bucket].ready = since_begin(Clock::now());
@@ -238,7 +253,7 @@ void GradientReducer::contribute_what_is_there() {
   for (Entry& entry : entries_) {
     if (entry.ready) continue;
     if (!entry.accumulated.empty()) {
-      entry.accumulated.move_to(entry.in_bucket());
+      entry.accumulated.move_to(*place_, entry.in_bucket());
     } else {
       fill_with_zeros(entry.in_bucket());
       if (local_samples_ > 0 && !entry.gap_reported) {

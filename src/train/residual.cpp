@@ -1,12 +1,11 @@
 #include <rondo/train/residual.hpp>
 
-#include <algorithm>
-#include <functional>
-
 #include <fmt/core.h>
 
 #include <rondo/error.hpp>
 
+#include "train/each.hpp"
+#include "train/functions/fill.hpp"
 #include "train/memory.hpp"
 
 namespace rondo::train {
@@ -14,9 +13,10 @@ namespace rondo::train {
 namespace {
 
 template <class T>
-std::span<const T> sum(std::span<const T> a, std::span<const T> b, Tensor<T>& memory) {
-  const std::span<T> result = grown(memory, a.size());
-  std::ranges::transform(a, b, result.begin(), std::plus<T>());
+std::span<const T> sum(Compute& place, std::span<const T> a, std::span<const T> b,
+                       Tensor<T>& memory) {
+  const std::span<T> result = grown(place, memory, a.size());
+  each(place, Add<T>(), a.size(), a, b, result);
   return result;
 }
 
@@ -35,7 +35,7 @@ Residual<T>::Residual(std::unique_ptr<Layer<T>> inner)
 
 template <class T>
 std::span<const T> Residual<T>::apply(std::span<const T> input, const Pass& pass) {
-  return sum(input, inner_->forward(input, this->rows(), pass), output_);
+  return sum(this->place(), input, inner_->forward(input, this->rows(), pass), output_);
 }
 
 template <class T>
@@ -43,7 +43,7 @@ std::span<const T> Residual<T>::differentiate(std::span<const T> output_gradient
                                               const GradientReady& ready, InputGradient wanted) {
   const std::span<const T> gradient = inner_->backward(output_gradient, ready, wanted);
   if (wanted == InputGradient::skip) return {};
-  return sum(output_gradient, gradient, input_gradient_);
+  return sum(this->place(), output_gradient, gradient, input_gradient_);
 }
 
 template class Residual<float>;

@@ -73,5 +73,6 @@ ArrayView Tensor<T>::view(std::string name) {
 template class Tensor<float>;
 template class Tensor<double>;
 template class Tensor<std::uint32_t>;
+template class Tensor<std::uint64_t>;
 
 }  // namespace rondo::train

@@ -14,7 +14,9 @@
 #include "cuda/split.hpp"
 #include "train/each.hpp"
 #include "train/functions/activations.hpp"
+#include "train/functions/dropout.hpp"
 #include "train/functions/fill.hpp"
+#include "train/functions/images.hpp"
 #include "train/functions/losses.hpp"
 #include "train/functions/optimizers.hpp"
 #include "train/functions/round.hpp"
@@ -131,7 +133,9 @@ void expect_training_kernels(const std::string& names) {
   std::vector<std::string> all =
       kernels_of<Fill<T>, Copy<T>, RoundToBfloat16<T>, SgdUpdate<T>, MomentumUpdate<T>,
                  AdamUpdate<T>, RmspropUpdate<T>, FillRow<T>, SumColumns<T>, SquaredError<T>,
-                 CrossEntropy<T>, Fill<std::uint32_t>>();
+                 CrossEntropy<T>, Fill<std::uint8_t>, Fill<std::uint32_t>, Fill<std::uint64_t>,
+                 Add<T>, Scale<T>, FillPlane<T>, SumPlane<T>, Unfold<T>, FoldPlane<T>, MaxPool<T>,
+                 MaxPoolGradient<T>, DropoutMask<T>>();
   std::ranges::copy(
       kernels_of_activations<T, train::detail::ReluFunction, train::detail::TanhFunction,
                              train::detail::SigmoidFunction, train::detail::GeluFunction>(),

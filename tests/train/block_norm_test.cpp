@@ -47,7 +47,7 @@ void expect_exact_norm_and_multiplication() {
   double square = 0.0;
   block_squares(std::span<const T>(elements), &square);
   EXPECT_EQ(norm_of(std::span(&square, 1)), 13.0);
-  multiply_by(std::span(elements), 0.5);
+  multiply_by(Compute::host(), std::span(elements), 0.5);
   EXPECT_EQ(static_cast<double>(static_cast<float>(elements[1])), -2.0);
   EXPECT_EQ(static_cast<double>(static_cast<float>(elements[3])), 6.0);
 }

@@ -67,6 +67,17 @@ class TrainDigits(example_job.ExampleJob):
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(job.stdout, r"all \d+ steps of epoch 2 were skipped.*lower --lr")
 
+    def test_a_device_has_the_losses_of_the_host_or_says_what_is_missing(self):
+        job = self.run_job(2, "--epochs", 2, "--device", "cuda")
+        if job.returncode != 0:
+            self.assertEqual(job.stdout.count("rondo: cuda: "), 1, job.stdout)
+            self.skipTest(job.stdout)
+        _, host = self.train(2, "--epochs", 2)
+        for ranks in (1, 2, 4):
+            _, device = self.train(ranks, "--epochs", 2, "--device", "cuda")
+            for ours, theirs in zip(device, host):
+                self.assertLess(abs(ours / theirs - 1), 1e-4)
+
     def test_files_of_images_are_trained_on_and_tested_with(self):
         images = self.write("images", idx((40, 5, 4), [i * i % 251 for i in range(800)]))
         labels = self.write("labels.gz", gzip.compress(idx((40,), [i % 3 for i in range(40)])))

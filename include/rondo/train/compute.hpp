@@ -22,6 +22,8 @@ class Compute {
   /// enqueued before is over. Throws Error(cuda) saying what is missing where there is no such
   /// device, or Rondo was built without CUDA.
   static Compute& cuda(int device = 0);
+  /// How many there are, at least one. Throws likewise.
+  static int cuda_devices();
   /// A device of `runtime`, which outlives this.
   Compute(device::Runtime& runtime, int device);
   Compute(const Compute&) = delete;

@@ -36,12 +36,20 @@ class Conv2d final : public Layer<T> {
   Conv2d(const std::string& name, const ImageShape& input, const ImageShape& output,
          const Window& window);
 
+  bool goes_anywhere() const override { return true; }
   bool multiplies() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;
   void differentiate_bias(std::span<const T> output_gradient);
   void differentiate_weight(std::span<const T> output_gradient);
+  std::span<const T> differentiate_input(std::span<const T> output_gradient);
+
+  /// `count` samples of the input as matrices, whose products with the weight are outputs.
+  std::span<const T> unfolded(std::size_t first, std::size_t count);
+  std::size_t samples_at_once() const;
+  template <class Body>
+  void for_each_part(Body body);
 
   /// Elements that one output pixel depends on, in one sample.
   std::size_t patch() const { return input_shape_.channels * window_.size * window_.size; }
@@ -51,7 +59,8 @@ class Conv2d final : public Layer<T> {
   ImageShape output_shape_;
   Parameter<T> weight_;
   Parameter<T> bias_;
-  Tensor<T> columns_;  // one sample, unfolded: patch × output pixels
+  Tensor<T> columns_;  // samples, unfolded: each patch × output pixels
+  Tensor<T> plane_sums_;
   Tensor<T> output_;
   Tensor<T> input_gradient_;
 };

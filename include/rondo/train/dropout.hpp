@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <rondo/train/layer.hpp>
 
@@ -26,15 +27,18 @@ class Dropout final : public Layer<T> {
   std::vector<std::string> unique_names() override { return {this->name()}; }
 
  private:
+  bool goes_anywhere() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;
-  void draw_mask(const Pass& pass, std::span<T> mask) const;
+  void draw_mask(const Pass& pass, std::span<T> mask);
 
   double probability_;
-  std::uint64_t number_;  // of the layer
-  bool changes_ = false;  // whether the last forward() did
-  Tensor<T> mask_;        // what each input is multiplied by
+  std::uint64_t number_;              // of the layer
+  bool changes_ = false;              // whether the last forward() did
+  std::vector<std::uint64_t> seeds_;  // of each row's mask
+  Tensor<std::uint64_t> placed_seeds_;
+  Tensor<T> mask_;  // what each input is multiplied by
   Tensor<T> output_;
   Tensor<T> input_gradient_;
 };

@@ -11,8 +11,8 @@ struct ImageShape {
   std::size_t height = 1;
   std::size_t width = 1;
 
-  std::size_t pixels() const { return height * width; }
-  std::size_t size() const { return channels * pixels(); }
+  constexpr std::size_t pixels() const { return height * width; }
+  constexpr std::size_t size() const { return channels * pixels(); }
 };
 
 /// A square window that slides over an image with `padding` pixels around it.
@@ -22,7 +22,7 @@ struct Window {
   std::size_t padding = 0;
 
   /// Places of the window along `extent` pixels: ⌊(extent + 2·padding - size)/stride⌋ + 1.
-  std::size_t places(std::size_t extent) const {
+  constexpr std::size_t places(std::size_t extent) const {
     return (extent + 2 * padding - size) / stride + 1;
   }
   /// The shape of an image that has a pixel for each place of the window. Throws Error(usage),

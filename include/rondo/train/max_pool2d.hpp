@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include <rondo/train/image.hpp>
 #include <rondo/train/layer.hpp>
@@ -24,16 +23,16 @@ class MaxPool2d final : public Layer<T> {
  private:
   MaxPool2d(const ImageShape& input, const ImageShape& output, const Window& window);
 
+  bool goes_anywhere() const override { return true; }
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;
-  std::uint32_t largest_in(const T* plane, std::size_t y, std::size_t x) const;
 
   ImageShape input_shape_;
   Window window_;
   ImageShape output_shape_;
   Tensor<T> output_;
-  std::vector<std::uint32_t> chosen_;  // each output's pixel in its plane of the input
+  Tensor<std::uint32_t> chosen_;  // each output's pixel in its plane of the input
   Tensor<T> input_gradient_;
 };
 

@@ -10,7 +10,7 @@
 namespace rondo::train {
 
 /// Elements of the host where `place` reaches them: themselves, or else a copy in `memory`, which
-/// grows and is valid until the next one. T is float, double or std::uint32_t.
+/// grows and is valid until the next one. T is as of Tensor.
 template <class T>
 std::span<const T> placed(Compute& place, std::span<const T> elements, Tensor<T>& memory);
 

@@ -134,8 +134,10 @@ class GradientReducer {
   std::size_t add(std::string name, Buffer gradient);
   /// Throws Error(usage) unless `shape` has gradient.count elements.
   std::size_t add(std::string name, std::vector<std::size_t> shape, Buffer gradient);
-  /// Registers `parameters` in order, lays the buckets out, and makes the parameters' gradients
-  /// views of them; returns the first one's number. No add() may follow.
+  /// Registers `parameters` in order, lays the buckets out where the parameters lie, and makes
+  /// their gradients views of them; returns the first one's number. No add() may follow. Throws
+  /// Error(usage) unless all lie in one place; on a device, if there are other gradients, or they
+  /// are to be sharded or compressed.
   template <class T>
   std::size_t add_views(std::span<Parameter<T>* const> parameters);
 
@@ -186,7 +188,11 @@ class GradientReducer {
 
   std::size_t add_entry(Entry entry);
   void check_registered(std::size_t i) const;
+  void set_place(Compute& place);
   void lay_out();
+  void copy(ConstBuffer from, Buffer to);
+  void fill_with_zeros(Buffer data);
+  ConstBuffer on_host(ConstBuffer gradients);
   void add_bucket(DataType type, std::vector<std::size_t> entries);
   void deal_out(Bucket& bucket);
   void check_agreement();
@@ -206,6 +212,7 @@ class GradientReducer {
 
   Communicator& communicator_;
   ReducerOptions options_;
+  Compute* place_ = &Compute::host();  // of the buckets
   std::vector<Entry> entries_;
   std::vector<Bucket> buckets_;  // empty until laid out
   bool laid_out_ = false;
@@ -220,6 +227,7 @@ class GradientReducer {
   // begun_[s]: the first so many buckets have begun stage s in this step, or don't have it; the
   // last one: so many are reduced.
   std::vector<std::size_t> begun_;
+  std::vector<std::byte> fetched_;  // gradients from a device
   std::uint64_t skipped_ = 0;
   bool skip_reported_ = false;
   std::size_t own_nonfinite_ = 0;  // the first parameter whose own gradient is not finite

@@ -25,7 +25,13 @@ class Residual final : public Layer<T> {
   std::vector<std::string> unique_names() override { return inner_->unique_names(); }
   void initialise(std::uint64_t seed) override { inner_->initialise(seed); }
 
+  void move_to(Compute& place) override {
+    inner_->move_to(place);
+    Layer<T>::move_to(place);
+  }
+
  private:
+  bool goes_anywhere() const override { return true; }  // if the inner layer does
   std::span<const T> apply(std::span<const T> input, const Pass& pass) override;
   std::span<const T> differentiate(std::span<const T> output_gradient, const GradientReady& ready,
                                    InputGradient wanted) override;

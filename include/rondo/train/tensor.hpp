@@ -12,10 +12,11 @@
 
 namespace rondo::train {
 
-/// An owning, row-major, 64-byte aligned array of any number of dimensions; T is float, double or
-/// std::uint32_t. A value: copies are deep, and lie where the original does; a moved tensor keeps
-/// its memory, so spans of it stay valid. Like a standard container: several threads may read, one
-/// may write. Elements that don't lie on the host are reached through Compute alone.
+/// An owning, row-major, 64-byte aligned array of any number of dimensions; T is float, double,
+/// std::uint32_t or std::uint64_t. A value: copies are deep, and lie where the original does; a
+/// moved tensor keeps its memory, so spans of it stay valid. Like a standard container: several
+/// threads may read, one may write. Elements that don't lie on the host are reached through Compute
+/// alone.
 template <class T>
 class Tensor {
  public:
@@ -62,5 +63,6 @@ class Tensor {
 extern template class Tensor<float>;
 extern template class Tensor<double>;
 extern template class Tensor<std::uint32_t>;
+extern template class Tensor<std::uint64_t>;
 
 }  // namespace rondo::train

@@ -27,4 +27,26 @@ struct Copy {
   RONDO_EVERYWHERE void operator()(std::size_t i, const T* x, T* y) const { y[i] = x[i]; }
 };
 
+/// z = x + y
+template <class T>
+struct Add {
+  using Element = T;
+  static std::string name() { return "add"; }
+
+  RONDO_EVERYWHERE void operator()(std::size_t i, const T* x, const T* y, T* z) const {
+    z[i] = x[i] + y[i];
+  }
+};
+
+/// z = x·y
+template <class T>
+struct Scale {
+  using Element = T;
+  static std::string name() { return "scale"; }
+
+  RONDO_EVERYWHERE void operator()(std::size_t i, const T* x, const T* y, T* z) const {
+    z[i] = x[i] * y[i];
+  }
+};
+
 }  // namespace rondo::train
