@@ -20,6 +20,8 @@
 
 #include "core/reduce.hpp"
 #include "core/settings.hpp"
+#include "device/group.hpp"
+#include "device/runtime.hpp"
 #include "engine/session.hpp"
 #include "explanation.hpp"
 #include "transport/mpi_info.hpp"
@@ -27,13 +29,12 @@
 namespace {
 
 // What the design has and a build may lack.
-constexpr std::array<std::pair<std::string_view, bool>, 5> kFeatures{{
-    {"cuda", false},
-    {"nccl", false},
-    {"shared memory within a node", true},
-    {"progress thread", false},
-    {"vendor collectives", true},
-}};
+/// What there is of CUDA or NCCL, or what is missing for it.
+struct Device {
+  std::string_view name;
+  std::string found;    // empty: nothing
+  std::string missing;  // why
+};
 
 struct Node {
   std::string host;
@@ -54,6 +55,7 @@ struct Info {
   unsigned processors;
   std::string instruction_set;
   std::vector<Setting> settings;
+  std::vector<Device> devices;
 };
 
 using HostName = std::array<std::uint8_t, 64>;
@@ -97,6 +99,25 @@ std::vector<Setting> settings_in_force(rondo::Communicator& world) {
   return settings;
 }
 
+Device look_for(std::string_view name, std::string (*find)()) {
+  try {
+    return {name, find(), ""};
+  } catch (const rondo::Error& error) {
+    return {name, "", error.what()};
+  }
+}
+
+/// On this rank's machine.
+std::vector<Device> find_devices() {
+  return {
+      look_for("CUDA",
+               [] {
+                 const int count = rondo::device::cuda_runtime().device_count();
+                 return fmt::format("{} {}", count, count == 1 ? "device" : "devices");
+               }),
+      look_for("NCCL", [] { return std::string(rondo::device::cuda_runtime().groups().name()); })};
+}
+
 /// Collective.
 Info find_out(rondo::Communicator& world) {
   return {
@@ -107,6 +128,7 @@ Info find_out(rondo::Communicator& world) {
       .processors = std::thread::hardware_concurrency(),
       .instruction_set = rondo::core::instruction_set(),
       .settings = settings_in_force(world),
+      .devices = find_devices(),
   };
 }
 
@@ -133,9 +155,10 @@ void print_text(const Info& info) {
   for (const Setting& setting : info.settings)
     fmt::print("{} {:<20} {}\n", setting.from_environment ? '*' : ' ', setting.name,
                setting.value.empty() ? "-" : setting.value);
-  fmt::print("\nbuilt with\n");
-  for (const auto& [feature, built] : kFeatures)
-    fmt::print("  {:<28} {}\n", feature, built ? "yes" : "no");
+  fmt::print("\ndevices\n");
+  for (const Device& device : info.devices)
+    fmt::print("  {:<20} {}\n", device.name,
+               device.missing.empty() ? device.found : "none: " + device.missing);
 }
 
 void print_json(const Info& info) {
@@ -151,7 +174,9 @@ void print_json(const Info& info) {
   for (const Setting& setting : info.settings)
     json["settings"][std::string(setting.name)] = {{"value", setting.value},
                                                    {"from_environment", setting.from_environment}};
-  for (const auto& [feature, built] : kFeatures) json["features"][std::string(feature)] = built;
+  for (const Device& device : info.devices)
+    json["devices"].push_back(
+        {{"name", device.name}, {"found", device.found}, {"missing", device.missing}});
   fmt::print("{}\n", json.dump(2));
 }
 
