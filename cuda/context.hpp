@@ -15,7 +15,8 @@ struct Context {
   Kernels& kernels;
   Blas& blas;
 
-  /// Makes the context the calling thread's own while it lives.
+  /// Makes the context the calling thread's own while it lives, in which nothing that is called
+  /// spoils a capture that the program has begun elsewhere.
   class Use;
 };
 
@@ -23,16 +24,24 @@ class Context::Use {
  public:
   explicit Use(const Context& context) : driver_(context.driver) {
     driver_.check(driver_.cuCtxPushCurrent(context.handle), "cuCtxPushCurrent");
+    exchange_mode();
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
   ~Use() {
+    exchange_mode();
     CUcontext ignored = nullptr;
     driver_.log_unless_ok(driver_.cuCtxPopCurrent(&ignored), "cuCtxPopCurrent");
   }
 
  private:
+  void exchange_mode() noexcept {
+    driver_.log_unless_ok(driver_.cuThreadExchangeStreamCaptureMode(&mode_),
+                          "cuThreadExchangeStreamCaptureMode");
+  }
+
   const Driver& driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;  // the thread's own while it lives
 };
 
 }  // namespace rondo::cuda

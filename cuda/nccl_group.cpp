@@ -82,6 +82,29 @@ std::array<std::byte, 8> as_element(double value, DataType type) {
   return element;
 }
 
+/// NCCL calls of this thread that begin together: also when one of them throws, so that the
+/// thread's next ones don't wait for an end.
+class CallsAtOnce {
+ public:
+  explicit CallsAtOnce(const Nccl& nccl) : nccl_(nccl) {
+    nccl_.check(nccl_.ncclGroupStart(), "ncclGroupStart");
+  }
+  ~CallsAtOnce() {
+    if (!ended_) nccl_.is_pending_or_log(nccl_.ncclGroupEnd(), "ncclGroupEnd");
+  }
+  CallsAtOnce(const CallsAtOnce&) = delete;
+  CallsAtOnce& operator=(const CallsAtOnce&) = delete;
+
+  void end() {
+    ended_ = true;
+    nccl_.check(nccl_.ncclGroupEnd(), "ncclGroupEnd");
+  }
+
+ private:
+  const Nccl& nccl_;
+  bool ended_ = false;
+};
+
 }  // namespace
 
 NcclGroup::NcclGroup(const Nccl& nccl, const Context& context, const device::GroupId& id, Rank rank,
@@ -103,6 +126,7 @@ bool NcclGroup::is_pending() {
   if (comm_ == nullptr) throw Error(ErrorCode::nccl, "the NCCL communicator was aborted");
   ncclResult_t state = ncclSuccess;
   nccl_.check(nccl_.ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError");
+  if (state == ncclSuccess) return false;
   return nccl_.check(state, fmt::format("NCCL on rank {}, device {},", rank_, context_.device));
 }
 
@@ -173,7 +197,7 @@ void NcclGroup::enqueue_moves(const GroupCall& call) {
     const std::size_t offset = one_a_rank ? static_cast<std::size_t>(peer) * bytes : 0;
     return static_cast<std::byte*>(const_cast<void*>(data)) + offset;
   };
-  nccl_.check(nccl_.ncclGroupStart(), "ncclGroupStart");
+  CallsAtOnce calls(nccl_);
   for (Rank peer = 0; peer < size_; ++peer) {
     if (call.kind != Kind::gather ? call.kind == Kind::all_to_all || is_root : peer == call.root)
       nccl_.check(nccl_.ncclSend(block(call.input, call.kind != Kind::gather, peer), bytes,
@@ -184,7 +208,7 @@ void NcclGroup::enqueue_moves(const GroupCall& call) {
                                  ncclUint8, peer, comm_, queue()),
                   "ncclRecv");
   }
-  nccl_.check(nccl_.ncclGroupEnd(), "ncclGroupEnd");
+  calls.end();
 }
 
 void NcclGroup::abort() noexcept {

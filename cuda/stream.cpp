@@ -33,10 +33,12 @@ Event::~Event() {
 }
 
 bool Event::done() {
+  const Context::Use use(context_);
   return is_over(context_.driver, context_.driver.cuEventQuery(handle_), "cuEventQuery");
 }
 
 void Event::synchronize() {
+  const Context::Use use(context_);
   context_.driver.check(context_.driver.cuEventSynchronize(handle_), "cuEventSynchronize");
 }
 
@@ -49,6 +51,7 @@ Stream::Stream(const Context& context) : context_(context) {
 
 Stream::~Stream() {
   if (!owned_) return;
+  const Context::Use use(context_);
   const Driver& driver = context_.driver;
   driver.log_unless_ok(driver.cuStreamSynchronize(handle_), "cuStreamSynchronize");
   driver.log_unless_ok(driver.cuStreamDestroy(handle_), "cuStreamDestroy");

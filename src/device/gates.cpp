@@ -21,18 +21,24 @@ std::size_t Gates::size() {
 }
 
 Gate Gates::take() {
-  const std::lock_guard lock(mutex_);
-  if (free_.empty()) add_words();
+  std::unique_lock lock(mutex_);
+  while (free_.empty()) {
+    lock.unlock();
+    add_words();
+    lock.lock();
+  }
   std::uint32_t& word = *free_.back();
   free_.pop_back();
   return {*this, word};
 }
 
+/// The allocation may wait for work that waits for a gate, so others open theirs meanwhile.
 void Gates::add_words() {
   constexpr std::size_t kWords = 1024;
-  free_.reserve(size_ + kWords);
   void* const memory =
       runtime_.allocate({MemoryKind::pinned, device_}, kWords * sizeof(std::uint32_t));
+  const std::lock_guard lock(mutex_);
+  free_.reserve(size_ + kWords);
   auto* const words = static_cast<std::uint32_t*>(memory);
   std::fill_n(words, kWords, 0U);
   for (std::size_t i = kWords; i > 0; --i) free_.push_back(words + i - 1);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "device/runtime.hpp"
 #include "engine/tags.hpp"
 
 namespace rondo::engine {
@@ -81,7 +82,7 @@ bool GroupOperation::advance(std::uint64_t oldest_pending) {
       stage_ = Stage::over;
       return true;
     case Stage::waiting:
-      if (!tags_are_free(signature_.sequence, oldest_pending)) return false;
+      if (!tags_are_free(signature_.sequence, oldest_pending) || !after_->done()) return false;
       operation_.start(agreed_call_, terms_, signature_.sequence, programs_);
       signature_ = operation_.signature();
       stage_ = Stage::agreeing;

@@ -35,6 +35,7 @@ class GroupOperation final : public Series {
   bool waits_in_memory() const override {
     return stage_ == Stage::agreeing && operation_.waits_in_memory();
   }
+  bool waits_for_device() const override { return stage_ == Stage::waiting; }
   /// Aborts what is under way on the devices.
   void cancel() override;
 

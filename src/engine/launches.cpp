@@ -192,6 +192,12 @@ bool Launches::wait_in_memory() const {
          });
 }
 
+void Launches::open_gates_from(std::uint64_t sequence) noexcept {
+  for (Slot& slot : slots_)
+    for (Launch* launch = slot.first; launch != nullptr; launch = launch->next)
+      if (launch->sequence >= sequence && launch->on_device) launch->on_device->gate.reset();
+}
+
 void Launches::cancel_from(std::uint64_t sequence) {
   messages_.cancel();
   for (Slot& slot : slots_) {

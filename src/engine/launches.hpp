@@ -86,6 +86,8 @@ class Launches {
     messages_.fail(error);
   }
 
+  /// Lets the streams go on that wait for operation `sequence`, or later ones.
+  void open_gates_from(std::uint64_t sequence) noexcept;
   /// Those from operation `sequence` on, and all messages.
   void cancel_from(std::uint64_t sequence);
   /// Those have failed, and are cancelled. The earlier ones go on.

@@ -17,7 +17,7 @@ std::byte* at(const void* data, std::size_t bytes) {
 
 bool has_blocks(Collective collective) {
   return collective != Collective::allreduce && collective != Collective::reduce &&
-         collective != Collective::broadcast;
+         collective != Collective::broadcast && collective != Collective::send_receive;
 }
 
 /// What makes a part of one call unlike a part of another.

@@ -22,7 +22,6 @@ void PeerOperation::start(device::Runtime& runtime, int device, const Call& call
                           const Terms& terms, std::uint64_t sequence, device::Event& after) {
   if (stream_ == nullptr || &runtime != runtime_ || device != device_) {
     stream_.reset();
-    rooms_.clear();
     done_ = runtime.make_event(device);
     stream_ = runtime.make_stream(device);
   }
@@ -202,13 +201,14 @@ const std::vector<const void*>& PeerOperation::sources(std::size_t offset) {
 }
 
 std::byte* PeerOperation::room(std::size_t bytes) {
-  if (rooms_.empty() || rooms_.back().bytes() < bytes) {
+  std::vector<device::Memory>& rooms = rooms_[device_];
+  if (rooms.empty() || rooms.back().bytes() < bytes) {
     constexpr std::size_t kLeast = std::size_t{256} << 10;
-    const std::size_t twice = rooms_.empty() ? kLeast : 2 * rooms_.back().bytes();
-    rooms_.emplace_back(*runtime_, device::Location{device::MemoryKind::device, device_},
-                        std::max(bytes, twice));
+    const std::size_t twice = rooms.empty() ? kLeast : 2 * rooms.back().bytes();
+    rooms.emplace_back(*runtime_, device::Location{device::MemoryKind::device, device_},
+                       std::max(bytes, twice));
   }
-  return rooms_.back().data();
+  return rooms.back().data();
 }
 
 void PeerOperation::cancel() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -108,8 +109,9 @@ class PeerOperation final : public Series {
   std::vector<device::PeerBuffers> offers_;
   std::vector<std::uint8_t> failures_;  // of the ranks to open the others' memory
   std::vector<const void*> sources_;
-  std::vector<device::Memory> rooms_;  // for results in place; freeing one may wait, so none is
-  std::byte* result_ = nullptr;        // not in its place yet
+  // By device, for results in place; freeing one may wait, so none is.
+  std::map<int, std::vector<device::Memory>> rooms_;
+  std::byte* result_ = nullptr;  // not in its place yet
   std::unique_ptr<device::Event> done_;
   std::unique_ptr<device::Stream> stream_;  // last, so that it is idle when the memory goes
 };

@@ -243,7 +243,11 @@ void Session::look_at(Deadline& deadline, const collectives::Signature& signatur
                         std::chrono::duration<double>(deadline.timeout).count()));
 }
 
+/// What is under way on devices may wait for streams that wait for this session, so the peers and
+/// those streams hear of it before anything here waits for it.
 void Session::poison(const Error& error, std::uint64_t sequence) {
+  health_.poison(error, sequence);
+  launches_->open_gates_from(sequence);
   operation_->cancel();
   staged_->cancel();
   staged_message_->cancel();
@@ -252,7 +256,6 @@ void Session::poison(const Error& error, std::uint64_t sequence) {
   among_peers_->cancel();
   message_->cancel();
   launches_->cancel_from(sequence);
-  health_.poison(error, sequence);
   launches_->fail_from(sequence, error);
 }
 

@@ -214,13 +214,13 @@ void Session::meet_on_devices(const Call& call, const Options& options, device::
 }
 
 void Session::join_group(device::GroupMaker& maker, int device, std::chrono::milliseconds timeout) {
-  const auto ids = gather_held(transport_->rank() == 0 ? maker.make_id() : device::GroupId{});
-  health_.enter(++sequence_);
-  collectives::Signature signature;
-  signature.collective = Collective::barrier;
-  signature.sequence = sequence_;
-  signature.on_device = 1;
   try {
+    const auto ids = gather_held(transport_->rank() == 0 ? maker.make_id() : device::GroupId{});
+    health_.enter(++sequence_);
+    collectives::Signature signature;
+    signature.collective = Collective::barrier;
+    signature.sequence = sequence_;
+    signature.on_device = 1;
     in_group_->join(maker.join(ids.front(), transport_->rank(), transport_->size(), device), device,
                     signature);
     finish<Series>(*in_group_, timeout);
