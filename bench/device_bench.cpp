@@ -15,7 +15,6 @@
 
 #include <fmt/core.h>
 
-#include "cuda_devices.hpp"
 #include "device/memory.hpp"
 #include "device/runtime.hpp"
 
@@ -108,7 +107,7 @@ void add_all() {
 int run(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
-  rondo::bench::cuda_devices();  // or it says that there are none
+  rondo::device::cuda_runtime().device_count();  // or it says that there is none
   add_all();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();

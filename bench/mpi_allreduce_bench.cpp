@@ -20,7 +20,6 @@
 #include "arguments.hpp"
 #include "contender.hpp"
 #include "core/output_file.hpp"
-#include "cuda_devices.hpp"
 #include "device/runtime.hpp"
 #include "mpi_protocol.hpp"
 #include "report.hpp"
@@ -62,7 +61,7 @@ int rank_on_node() {
 int device_here() {
   static const int device = [] {
     const int rank = rank_on_node();
-    return rank % cuda_devices();
+    return rank % device::cuda_runtime().device_count();
   }();
   return device;
 }

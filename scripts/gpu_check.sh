@@ -6,8 +6,8 @@
 # Builds in DIR (build-gpu/), with what the machine has: nothing is installed, no network is used
 # (-DCMAKE_PREFIX_PATH=… names where else dependencies lie). Then, each step whatever became of the
 # others:
-#   tests            those labelled gpu
-#   sanitizer        the kernels' tests under compute-sanitizer
+#   tests            those labelled gpu; train_digits beside the host's losses is one
+#   sanitizer        the tests of kernels and layers under compute-sanitizer
 #   kernels          device_bench: copies and reductions
 #   collectives      allreduce_bench on the device, checked to the last element: every collective
 #                    with 1, 2 and 4 ranks, all types and operations; then times beside MPI's
@@ -76,7 +76,9 @@ bench() {
 if step build configure_and_build "$@"; then
   step tests ctest --test-dir "$build" -L gpu --output-on-failure --no-tests=error
   if sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null); then
-    step sanitizer "$sanitizer" --error-exitcode 1 "$build/tests/test_device" --gtest_filter='Cuda/*'
+    for program in test_device test_train_devices; do
+      step "sanitizer.$program" "$sanitizer" --error-exitcode 1 "$build/tests/$program" --gtest_filter='Cuda/*'
+    done
   else
     echo "── sanitizer: there is no compute-sanitizer here"
     echo "sanitizer 127 0" >>"$steps"

@@ -38,7 +38,8 @@ class GpuCheck(unittest.TestCase):
             self.stub(self.bin / name)
         self.stub(self.bin / "mpiexec", 'while [ "${1#-}" != "$1" ] || [ "$1" -gt 0 ] 2>/dev/null; do shift; done; "$@"')
         self.stub(self.bin / "cmake", f"echo MPIEXEC_EXECUTABLE:FILEPATH={self.bin}/mpiexec >{self.build}/CMakeCache.txt")
-        self.stub(self.build / "tests" / "test_device")
+        for name in ("test_device", "test_train_devices"):
+            self.stub(self.build / "tests" / name)
         self.stub(self.build / "device_bench", WRITE_JSON % json.dumps(KERNELS))
         self.stub(self.build / "allreduce_bench", WRITE_JSON % json.dumps({"rows": [ROW]}))
 
@@ -59,7 +60,7 @@ class GpuCheck(unittest.TestCase):
         report = self.report()
         self.assertEqual(report["gpus"], ["NVIDIA Stub, 1.0, 1 MiB"])
         names = [step["name"] for step in report["steps"]]
-        self.assertEqual(names[:4], ["build", "tests", "sanitizer", "kernels"])
+        self.assertEqual(names[:5], ["build", "tests", "sanitizer.test_device", "sanitizer.test_train_devices", "kernels"])
         self.assertEqual(names[-2:], ["times.2", "times.4"])
         self.assertIn("allgather.4", names)
         self.assertEqual(report["times"], [ROW, ROW])
