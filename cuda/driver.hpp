@@ -32,7 +32,7 @@ namespace rondo::cuda {
   FUNCTION(cuLibraryLoadData)                 \
   FUNCTION(cuLibraryGetKernel)                \
   FUNCTION(cuLaunchKernel)                    \
-  FUNCTION(cuStreamCreate)                    \
+  FUNCTION(cuStreamCreateWithPriority)        \
   FUNCTION(cuStreamDestroy)                   \
   FUNCTION(cuStreamQuery)                     \
   FUNCTION(cuStreamSynchronize)               \

@@ -45,7 +45,11 @@ void Event::synchronize() {
 Stream::Stream(const Context& context) : context_(context) {
   const Context::Use use(context_);
   const Driver& driver = context_.driver;
-  driver.check(driver.cuStreamCreate(&handle_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  // Queues of its own: the program's streams may wait in theirs for what this one does. The driver
+  // takes the highest priority that there is.
+  constexpr int kHighest = -100;
+  driver.check(driver.cuStreamCreateWithPriority(&handle_, CU_STREAM_NON_BLOCKING, kHighest),
+               "cuStreamCreateWithPriority");
   owned_ = true;
 }
 

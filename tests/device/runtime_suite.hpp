@@ -7,6 +7,7 @@
 
 #include "device/memory.hpp"
 #include "device/runtime.hpp"
+#include "support/choose_devices.hpp"
 #include "support/host_device.hpp"
 
 namespace rondo::device {
@@ -15,17 +16,8 @@ namespace rondo::device {
 class DeviceRuntime : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "Host") {
-      host_.dawdle();
-      runtime_ = &host_;
-      return;
-    }
-    try {
-      runtime_ = &cuda_runtime();
-      runtime_->device_count();
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    host_.dawdle();
+    testing::choose_devices(GetParam(), host_, runtime_);
   }
 
   Memory allocate(MemoryKind kind, std::size_t bytes) { return {*runtime_, {kind, 0}, bytes}; }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/in_use.hpp"
+#include "support/choose_devices.hpp"
 #include "support/conformance_case.hpp"
 #include "support/conformance_lists.hpp"
 #include "support/host_device.hpp"
@@ -26,16 +27,7 @@ constexpr std::size_t kStagingBytes = 1024;
 class ConformanceOnDevice : public ::testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   void SetUp() override {
-    if (std::get<0>(GetParam()) == "Host") {
-      devices_ = &host_;
-    } else {
-      try {
-        devices_ = &device::cuda_runtime();
-        devices_->device_count();
-      } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-      }
-    }
+    choose_devices(std::get<0>(GetParam()), host_, devices_);
     device::use(devices_);
   }
   void TearDown() override { device::use(nullptr); }

@@ -20,6 +20,7 @@
 #include "device/in_use.hpp"
 #include "device/memory.hpp"
 #include "engine/launches.hpp"
+#include "support/choose_devices.hpp"
 #include "support/host_device.hpp"
 #include "support/host_stream.hpp"
 #include "support/thread_communicators.hpp"
@@ -38,17 +39,8 @@ using testing::thrown;
 class StreamOrder : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "Host") {
-      host_.dawdle();
-      devices_ = &host_;
-    } else {
-      try {
-        devices_ = &device::cuda_runtime();
-        devices_->device_count();
-      } catch (const Error& error) {
-        GTEST_SKIP() << error.what();
-      }
-    }
+    host_.dawdle();
+    testing::choose_devices(GetParam(), host_, devices_);
     device::use(devices_);
   }
   void TearDown() override { device::use(nullptr); }
