@@ -141,7 +141,8 @@ class Session {
                      int device);
   void meet_on_devices(const Call& call, const Options& options, device::Runtime& devices,
                        int device);
-  void join_group(device::GroupMaker& maker, int device, std::chrono::milliseconds timeout);
+  void join_group(device::GroupMaker& maker, const device::GroupId& id, int device,
+                  std::chrono::milliseconds timeout);
   void run_in_group(const Call& call, const Options& options, device::Runtime& devices);
   /// Of a blocking send or receive; false where its memory isn't a device's.
   bool start_staged_message(ConstBuffer outgoing, Buffer incoming, Rank peer);

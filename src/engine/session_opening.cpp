@@ -171,6 +171,13 @@ namespace {
 struct GroupOffer {
   device::Identity device{};
   bool has_maker = false;
+  std::array<char, 32> version{};
+};
+
+/// What one rank makes for all; none if it can't.
+struct OfferedId {
+  bool is_made = false;
+  device::GroupId id;
 };
 
 std::string_view why_not(std::vector<GroupOffer> offers) {
@@ -183,7 +190,30 @@ std::string_view why_not(std::vector<GroupOffer> offers) {
     return "ranks share a device";
   const bool all = std::all_of(offers.begin(), offers.end(),
                                [](const GroupOffer& offer) { return offer.has_maker; });
-  return all ? "" : "not all ranks have NCCL";
+  if (!all) return "not all ranks have NCCL";
+  const bool alike = std::all_of(offers.begin(), offers.end(), [&](const GroupOffer& offer) {
+    return offer.version == offers.front().version;
+  });
+  return alike ? "" : "the ranks' NCCLs have different versions";
+}
+
+GroupOffer offer_of(device::Runtime& devices, int device, const device::GroupMaker* maker) {
+  GroupOffer offer{devices.identity(device), maker != nullptr, {}};
+  if (maker != nullptr) maker->name().copy(offer.version.data(), offer.version.size());
+  return offer;
+}
+
+OfferedId offer_id(device::GroupMaker& maker) {
+  try {
+    return {true, maker.make_id()};
+  } catch (const Error& error) {
+    core::log(
+        core::LogLevel::warning,
+        fmt::format("{}: device memory goes another way, which is slower (RONDO_NCCL=off says "
+                    "so without this line)",
+                    error.what()));
+    return {};
+  }
 }
 
 /// Null where there is none, or where it can't be loaded.
@@ -204,24 +234,26 @@ void Session::meet_on_devices(const Call& call, const Options& options, device::
   met_on_devices_ = true;
   run_held(call, options);
   device::GroupMaker* const maker = maker_of(devices);
-  const GroupOffer own{devices.identity(device), maker != nullptr};
-  if (const std::string_view reason = why_not(gather_held(own)); !reason.empty()) {
+  const std::string_view reason = why_not(gather_held(offer_of(devices, device, maker)));
+  if (!reason.empty()) {
     if (transport_->rank() == 0)
       core::log(core::LogLevel::info, fmt::format("no collectives of devices: {}", reason));
     return;
   }
-  join_group(*maker, device, terms_of(options).timeout);
+  const OfferedId id =
+      gather_held(transport_->rank() == 0 ? offer_id(*maker) : OfferedId{}).front();
+  if (id.is_made) join_group(*maker, id.id, device, terms_of(options).timeout);
 }
 
-void Session::join_group(device::GroupMaker& maker, int device, std::chrono::milliseconds timeout) {
+void Session::join_group(device::GroupMaker& maker, const device::GroupId& id, int device,
+                         std::chrono::milliseconds timeout) {
   try {
-    const auto ids = gather_held(transport_->rank() == 0 ? maker.make_id() : device::GroupId{});
     health_.enter(++sequence_);
     collectives::Signature signature;
     signature.collective = Collective::barrier;
     signature.sequence = sequence_;
     signature.on_device = 1;
-    in_group_->join(maker.join(ids.front(), transport_->rank(), transport_->size(), device), device,
+    in_group_->join(maker.join(id, transport_->rank(), transport_->size(), device), device,
                     signature);
     finish<Series>(*in_group_, timeout);
   } catch (const Error& error) {

@@ -139,6 +139,21 @@ TEST_F(DeviceGroup, IsLeftAloneWhereRanksShareADevice) {
   EXPECT_EQ(groups_.calls(), 0);
 }
 
+TEST_F(DeviceGroup, IsLeftAloneByAllRanksWhereNoneCanBeMade) {
+  groups_.refuse_ids();
+  ::testing::internal::CaptureStderr();
+  run_communicators(kRanks, [&](Communicator& communicator) {
+    for (int round = 0; round < 2; ++round) {
+      const Memory data = counting(3, communicator.rank());
+      communicator.allreduce(buffer(data), buffer(data), ReduceOp::sum);
+      EXPECT_EQ(contents(data), (std::vector<float>{6, 10, 14}));
+    }
+  });
+  EXPECT_EQ(groups_.calls(), 0);
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("no group can be made"), std::string::npos) << said;
+}
+
 TEST_F(DeviceGroup, IsRefusedByNameInDeterministicModeAndWhereItCannotBe) {
   for (const Thrown& error : errors([&](Communicator& communicator) {
          const Memory data = counting(3, communicator.rank());

@@ -141,6 +141,7 @@ std::vector<std::byte> HostGroup::result_for(std::size_t rank) {
 }
 
 device::GroupId HostGroups::make_id() {
+  if (refuses_ids_) throw Error(ErrorCode::nccl, "no group can be made");
   const std::lock_guard lock(mutex_);
   device::GroupId id;
   ++made_;

@@ -23,6 +23,8 @@ class HostGroups : public device::GroupMaker {
   std::unique_ptr<device::Group> join(const device::GroupId& id, Rank rank, int size,
                                       int device) override;
 
+  /// No group can be made.
+  void refuse_ids() { refuses_ids_ = true; }
   /// This rank never joins, so that nobody does.
   void lose(Rank rank) { lost_ = rank; }
   /// This rank's next call fails once it is under way.
@@ -42,6 +44,7 @@ class HostGroups : public device::GroupMaker {
   std::mutex mutex_;  // of the meetings, and of what is in them
   std::map<std::uint64_t, std::shared_ptr<Meeting>> meetings_;
   std::uint64_t made_ = 0;
+  std::atomic<bool> refuses_ids_{false};
   std::atomic<Rank> lost_{-1};
   std::atomic<Rank> failing_{-1};
   std::atomic<Rank> stalled_{-1};
