@@ -1,9 +1,12 @@
 #include "launch.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include <fmt/core.h>
+
+#include <rondo/error.hpp>
 
 #include "split.hpp"
 
@@ -29,9 +32,11 @@ void launch(const Queue& queue, const std::string& kernel, unsigned blocks, void
   const Context::Use use(queue.context);
   const Driver& driver = queue.context.driver;
   CUfunction function = queue.context.kernels.find(kernel);
-  driver.check(driver.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0, queue.stream,
-                                     parameters, nullptr),
-               fmt::format("cuLaunchKernel of {} on device {}", kernel, queue.context.device));
+  const CUresult result = driver.cuLaunchKernel(function, blocks, 1, 1, kThreads, 1, 1, 0,
+                                                queue.stream, parameters, nullptr);
+  if (result != CUDA_SUCCESS)
+    driver.check(result,
+                 fmt::format("cuLaunchKernel of {} on device {}", kernel, queue.context.device));
 }
 
 template <class Arguments>
@@ -121,6 +126,10 @@ void launch_convert(const Queue& queue, const core::Conversion& conversion,
 void launch_job(const Queue& queue, const device::Job& job) {
   if (job.count == 0) return;
   EachArguments arguments{job.count, {}};
+  if (job.arrays.size() > std::size(arguments.arrays))
+    throw Error(ErrorCode::usage,
+                fmt::format("{} takes {} arrays; a kernel takes {} at most", job.kernel,
+                            job.arrays.size(), std::size(arguments.arrays)));
   std::ranges::transform(job.arrays, arguments.arrays,
                          [](const device::Job::Array& array) { return array.data; });
   void* parameters[]{const_cast<void*>(job.function), &arguments};

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <random>
 #include <span>
+#include <vector>
 
 #include <rondo/train/parameter.hpp>
 
@@ -19,7 +20,13 @@ template <class T>
 void draw_uniform(std::span<Parameter<T>* const> parameters, double bound, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto draw = [&] { return static_cast<T>(bound * (2.0 * unit_interval(random()) - 1.0)); };
-  for (Parameter<T>* parameter : parameters) std::ranges::generate(parameter->value().span(), draw);
+  std::vector<T> drawn;
+  for (Parameter<T>* parameter : parameters) {
+    drawn.resize(parameter->size());
+    std::ranges::generate(drawn, draw);
+    Tensor<T>& value = parameter->value();
+    value.place().copy(value.data(), drawn.data(), drawn.size() * sizeof(T));
+  }
 }
 
 /// Draws elements from the normal distribution of mean 0 and variance 1 (Box & Muller, 1958).

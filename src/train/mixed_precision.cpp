@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include <fmt/core.h>
+
+#include <rondo/error.hpp>
+
 #include "train/each.hpp"
 #include "train/functions/fill.hpp"
 #include "train/functions/round.hpp"
@@ -25,6 +29,10 @@ void MasterWeights<T>::round() {
   if (std::exchange(rounded_, true)) return;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Tensor<T>& value = parameters_[i]->value();
+    if (&value.place() != &kept_[i].place())
+      throw Error(ErrorCode::usage, fmt::format("parameter '{}' was moved after its master weights "
+                                                "were made",
+                                                parameters_[i]->name()));
     each(value.place(), Copy<T>(), value.size(), std::as_const(value).span(), kept_[i].span());
     round_to_bfloat16<T>(value.span(), value.span(), value.place());
   }

@@ -28,9 +28,9 @@ void Parameter<T>::move_to(Compute& place) {
   Compute& old = value_.place();
   if (&old == &place) return;
   value_ = value_.copy_to(place);
-  Tensor<T> gradient(value_.shape(), place);
-  (place.on_host() ? old : place).copy(gradient.data(), gradient_.data(), gradient_.size_bytes());
-  own_gradient_ = std::move(gradient);
+  Tensor<T> gradient(value_.shape(), old);
+  old.copy(gradient.data(), gradient_.data(), gradient_.size_bytes());
+  own_gradient_ = gradient.copy_to(place);
   gradient_ = own_gradient_.span();
 }
 

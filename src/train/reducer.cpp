@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "device/in_use.hpp"
 #include "engine/session.hpp"
 #include "train/bucket_plan.hpp"
 #include "train/check_alike.hpp"
@@ -57,6 +58,24 @@ std::size_t GradientReducer::add(std::string name, std::vector<std::size_t> shap
       {.name = std::move(name), .shape = std::move(shape), .count = count, .type = type});
 }
 
+namespace {
+
+[[noreturn]] void refuse_places() {
+  throw Error(ErrorCode::usage, "a reducer's gradients lie on the host, or all on one device");
+}
+
+/// The memory of a framework's gradient is read and written by the host.
+void check_on_host(const std::string& name, const void* gradient) {
+  device::Runtime* const devices = device::in_use();
+  if (devices != nullptr && devices->locate(gradient).kind == device::MemoryKind::device)
+    throw Error(ErrorCode::usage,
+                fmt::format("gradient of '{}' lies on a device; register parameters there by "
+                            "add_views(), or a copy of the gradient on the host",
+                            name));
+}
+
+}  // namespace
+
 std::size_t GradientReducer::add(std::string name, Buffer gradient) {
   return add(std::move(name), std::vector<std::size_t>{gradient.count}, gradient);
 }
@@ -69,6 +88,7 @@ std::size_t GradientReducer::add(std::string name, std::vector<std::size_t> shap
                             gradient.count, fmt::join(shape, ", ")));
   if (gradient.data == nullptr && gradient.count > 0)
     throw Error(ErrorCode::usage, fmt::format("gradient of '{}' is null", name));
+  check_on_host(name, gradient.data);
   return add_entry({.name = std::move(name),
                     .shape = std::move(shape),
                     .count = gradient.count,
@@ -79,19 +99,22 @@ std::size_t GradientReducer::add(std::string name, std::vector<std::size_t> shap
 template <class T>
 std::size_t GradientReducer::add_views(std::span<Parameter<T>* const> parameters) {
   const std::size_t first = entries_.size();
-  for (const Parameter<T>* parameter : parameters) set_place(parameter->value().place());
+  for (const Parameter<T>* parameter : parameters)
+    if (&parameter->value().place() != &parameters.front()->value().place()) refuse_places();
+  if (!parameters.empty()) set_place(parameters.front()->value().place());
   for (const Parameter<T>* parameter : parameters)
     add(parameter->name(), parameter->value().shape(), data_type_of<T>);
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    parameters[i]->store_gradient_in(
-        {static_cast<T*>(gradient(first + i).data), parameters[i]->size()});
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    Parameter<T>* const parameter = parameters[i];
+    parameter->store_gradient_in({static_cast<T*>(gradient(first + i).data), parameter->size()});
+    entries_[first + i].view = [parameter] { return parameter->gradient().data(); };
+  }
   return first;
 }
 
 void GradientReducer::set_place(Compute& place) {
   if (&place == place_) return;
-  if (!entries_.empty() || !place_->on_host())
-    throw Error(ErrorCode::usage, "a reducer's gradients lie on the host, or all on one device");
+  if (!entries_.empty() || !place_->on_host()) refuse_places();
   if (options_.shard || options_.compression.kind != Compression::Kind::none)
     throw Error(ErrorCode::usage, "gradients on a device are neither sharded nor compressed");
   place_ = &place;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ struct GradientReducer::Entry {
   DataType type;
   void* callers_memory = nullptr;  // of a copied-in gradient; null: the gradient lies in the bucket
   void* place = nullptr;           // in the bucket
+  std::function<const void*()> view{};  // where the parameter now has its gradient; if it is a view
   std::size_t bucket = 0;
   Slice own{};  // what this rank has of it after a step
   GradientSum accumulated{};

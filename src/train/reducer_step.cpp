@@ -85,6 +85,7 @@ void GradientReducer::begin(std::uint64_t local_samples) {
   if (phase_ == Phase::reducing)
     throw Error(ErrorCode::usage, "begin() again before finish(); every step has one of each");
   lay_out();
+  check_views();
   if (!agreed_) {
     check_agreement();
     split_stages();
@@ -103,6 +104,16 @@ void GradientReducer::begin(std::uint64_t local_samples) {
   const Buffer total(std::span(total_samples_.get(), 1));
   exchange({.input = total, .output = total}, communicator_, counting_);
   phase_ = Phase::reducing;
+}
+
+/// A parameter that moved has its gradient elsewhere.
+void GradientReducer::check_views() const {
+  for (const Entry& entry : entries_)
+    if (entry.view && entry.view() != entry.place)
+      throw Error(ErrorCode::usage,
+                  fmt::format("the gradient of '{}' doesn't lie in its bucket any more; move a "
+                              "model to its device before add_views()",
+                              entry.name));
 }
 
 /// The first communicator is the user's. Collective.

@@ -37,6 +37,8 @@ Tensor<T>::Tensor(std::vector<std::size_t> shape, Compute& place)
 
 template <class T>
 Tensor<T> Tensor<T>::copy_to(Compute& place) const {
+  if (!place.on_host() && !this->place().on_host() && &place != &this->place())
+    return copy_to(Compute::host()).copy_to(place);  // which waits for both
   Tensor copy(shape_, place);
   Compute& either = place.on_host() ? this->place() : place;
   either.copy(copy.data(), data(), size_ * sizeof(T));
@@ -48,7 +50,7 @@ Tensor<T>::Tensor(const Tensor& other) : Tensor(other.copy_to(other.place())) {}
 
 template <class T>
 Tensor<T>::Tensor(Tensor&& other) noexcept
-    : shape_(std::move(other.shape_)),
+    : shape_(std::exchange(other.shape_, {0})),
       size_(std::exchange(other.size_, 0)),
       elements_(std::move(other.elements_)) {}
 

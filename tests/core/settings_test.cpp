@@ -134,7 +134,7 @@ TEST(Settings, ValueThatIsNotAllowedIsNamedWithWhatIs) {
 TEST(Settings, ListIsWhatTheEnvironmentWouldSay) {
   for (const Settings& settings : {Settings{}, unlike_the_defaults()}) {
     const auto list = settings.list();
-    EXPECT_EQ(list.size(), 11u);
+    EXPECT_EQ(list.size(), 12u);
     for (const auto& [name, value] : list) setenv(std::string(name).c_str(), value.c_str(), 1);
     EXPECT_EQ(Settings::from_environment(), settings);
     for (const auto& [name, value] : list) unsetenv(std::string(name).c_str());

@@ -253,6 +253,29 @@ TEST_P(RanksOnDevice, RefuseWhatDevicesDontHaveYet) {
   });
 }
 
+TEST_P(RanksOnDevice, RefuseGradientsThatLieElsewhere) {
+  run_communicators(1, [&](Communicator& communicator) {
+    Compute place(*runtime_, 0);
+    Parameter<float> here("here", {3});
+    Parameter<float> there("there", {3});
+    there.move_to(place);
+    for (auto parameters : {std::vector{&here, &there}, std::vector{&there, &here}}) {
+      GradientReducer reducer(communicator);
+      rondo::testing::expect_error(ErrorCode::usage, {"all on one device"},
+                                   [&] { reducer.add_views<float>(parameters); });
+    }
+    GradientReducer copying(communicator);
+    rondo::testing::expect_error(ErrorCode::usage, {"'framework' lies on a device"}, [&] {
+      copying.add("framework", Buffer(there.value().data(), 3, DataType::float32));
+    });
+    GradientReducer reducer(communicator);
+    reducer.add_views<float>(std::vector{&here});
+    here.move_to(place);
+    rondo::testing::expect_error(ErrorCode::usage, {"gradient of 'here'", "before add_views"},
+                                 [&] { reducer.begin(1); });
+  });
+}
+
 RONDO_FOR_EACH_RUNTIME(RanksOnDevice);
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <rondo/train/linear.hpp>
 #include <rondo/train/loss.hpp>
 #include <rondo/train/lstm.hpp>
+#include <rondo/train/mixed_precision.hpp>
 #include <rondo/train/optimizer.hpp>
 #include <rondo/train/placed.hpp>
 #include <rondo/train/relu.hpp>
@@ -158,6 +160,28 @@ TEST_P(TrainingOnDevice, RefusesParametersThatMovedUnderTheOptimizer) {
   rondo::testing::expect_error(ErrorCode::usage,
                                {"'a.weight' was moved after the optimizer's first step"},
                                [&] { optimizer->step(0.1); });
+}
+
+TEST_P(TrainingOnDevice, RefusesParametersThatMovedAwayFromTheirMasterWeights) {
+  Compute place(*runtime_, 0);
+  Linear<float> model("a", 2, 1);
+  MasterWeights<float> weights(model.parameters());
+  model.move_to(place);
+  rondo::testing::expect_error(ErrorCode::usage, {"'a.weight' was moved after its master weights"},
+                               [&] { weights.round(); });
+}
+
+TEST_P(TrainingOnDevice, DrawsTheHostsNumbersWhereverAModelLies) {
+  Compute place(*runtime_, 0);
+  Linear<float> here("a", 4, 3);
+  Linear<float> there("a", 4, 3);
+  here.initialise(7);
+  there.move_to(place);
+  there.initialise(7);
+  there.move_to(Compute::host());
+  for (std::size_t i = 0; i < here.parameters().size(); ++i)
+    EXPECT_TRUE(std::ranges::equal(here.parameters()[i]->value().span(),
+                                   there.parameters()[i]->value().span()));
 }
 
 RONDO_FOR_EACH_RUNTIME(TrainingOnDevice);

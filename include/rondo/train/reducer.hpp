@@ -129,13 +129,14 @@ class GradientReducer {
   std::size_t add(std::string name, std::size_t count, DataType type);
   /// The same for a tensor; what becomes of it on its way may depend on its shape.
   std::size_t add(std::string name, std::vector<std::size_t> shape, DataType type);
-  /// Registers a parameter whose gradient lies in the caller's memory: copied into the bucket by
-  /// ready(), and back by finish(). The memory must outlive the reducer.
+  /// Registers a parameter whose gradient lies in the caller's memory, on the host: copied into the
+  /// bucket by ready(), and back by finish(). The memory must outlive the reducer.
   std::size_t add(std::string name, Buffer gradient);
   /// Throws Error(usage) unless `shape` has gradient.count elements.
   std::size_t add(std::string name, std::vector<std::size_t> shape, Buffer gradient);
   /// Registers `parameters` in order, lays the buckets out where the parameters lie, and makes
-  /// their gradients views of them; returns the first one's number. No add() may follow. Throws
+  /// their gradients views of them; returns the first one's number. No add() may follow, and the
+  /// parameters must outlive the reducer, and not be moved. Throws
   /// Error(usage) unless all lie in one place; on a device, if there are other gradients, or they
   /// are to be sharded or compressed.
   template <class T>
@@ -189,6 +190,7 @@ class GradientReducer {
   std::size_t add_entry(Entry entry);
   void check_registered(std::size_t i) const;
   void set_place(Compute& place);
+  void check_views() const;
   void lay_out();
   void copy(ConstBuffer from, Buffer to);
   void fill_with_zeros(Buffer data);
