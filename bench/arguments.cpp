@@ -96,10 +96,10 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->option_text("IMPL,…");
   app.add_flag("--in-place", arguments.in_place, "input and output are the same memory");
   app.add_option("--device", arguments.on_device,
-                 "where the buffers lie: host (default) or cuda, each rank's on a GPU of its own "
+                 "where the buffers lie: cpu (default) or cuda, each rank's on a GPU of its own "
                  "as far as they reach")
       ->transform(
-          CLI::CheckedTransformer(std::map<std::string, bool>{{"host", false}, {"cuda", true}}))
+          CLI::CheckedTransformer(std::map<std::string, bool>{{"cpu", false}, {"cuda", true}}))
       ->option_text("NAME");
   auto* iterations =
       app.add_option("--iterations", arguments.budget.iterations, "so many samples of each")
