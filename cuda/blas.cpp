@@ -23,7 +23,8 @@ namespace rondo::cuda {
   FUNCTION(cublasDgemmStridedBatched)
 
 struct Blas::Library {
-#define RONDO_CUBLAS_MEMBER(name) decltype(&::name) name = nullptr;
+#define RONDO_CUBLAS_MEMBER(name) \
+  decltype(&::name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
   RONDO_CUBLAS_FUNCTIONS(RONDO_CUBLAS_MEMBER)
 #undef RONDO_CUBLAS_MEMBER
 

@@ -124,10 +124,12 @@ bool Hierarchical::step() {
   progressed_ |= scatter_.progressed();
   if (is_in_lane()) step_network();
   const bool collected = step_collect();
-  if (!scattered || !collected || !step_passing_on()) return false;
   NodeArea& mine = arena_.mine();
-  if (mine.collected.value.load(std::memory_order_relaxed) < operations_)
+  if (mine.collected.value.load(std::memory_order_relaxed) < operations_) {
+    if (!scattered || !collected || !step_passing_on()) return false;
+    // From here on the others may begin their next operation, and say anew what they have.
     mine.collected.value.store(operations_, std::memory_order_release);
+  }
   // The next operation will write to this rank's lane memory.
   for (int rank = 0; rank < arena_.size(); ++rank)
     if (!arena_.has_reached(arena_.of(rank).collected.value, operations_)) return false;
